@@ -60,3 +60,8 @@ export function stopping(): AppError {
 export function overloaded(): AppError {
   return new AppError('overloaded', 'the platform is at its capacity')
 }
+
+/** The main thread is late: far ends would repeat the messages of running calls. */
+export function tooLate(): AppError {
+  return new AppError('overloaded', 'the main thread of the platform is late, and takes no new calls')
+}

@@ -181,6 +181,7 @@ export class CallEngine implements Calls, CallHandlers {
     const order = await toOrder(request, this.#options.directory)
     const refused = this.#admission.refusal()
     if (refused !== undefined) throw refused
+    this.#context.pace.demandTime()
     await this.#guard.demand(order.account, order.to)
     await this.#demandShare(order.account)
     const { call_sid, call_id } = order

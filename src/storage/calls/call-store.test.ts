@@ -305,5 +305,38 @@ onEachStore(({ open: openTestStorage }) => {
       await test.storage.calls.flush()
       expect(await test.storage.journal.read(systemTenancy, owner.account_sid, call_sid)).toEqual([event(1)])
     })
+
+    it('no event of a call is dropped while memory lasts', async () => {
+      await test.query('alter table call_journal rename to call_journal_away')
+      const { calls, journal } = test.storage
+      const call_sid = createSid()
+      const text = 'x'.repeat(1024 * 1024)
+      const events = Array.from({ length: 64 }, (_, index) => ({ ...event(index + 1), text }))
+      calls.write(batch(call_sid, { events: events.slice(0, 1) }), 'now')
+      await expect(calls.flush()).rejects.toThrow('could not be written')
+      for (const one of events.slice(1)) calls.write(batch(call_sid, { events: [one] }), 'soon')
+      // Far more batches than once were kept, and little beside the bytes.
+      for (let n = 0; n < 60_000; n += 1) calls.write(batch(call_sid, { events: [event(65 + n)] }), 'soon')
+      await test.query('alter table call_journal_away rename to call_journal')
+      expect(calls.refusal()).toMatchObject({ code: 'database_unavailable' })
+      await calls.flush()
+      expect(calls.refusal()).toBeUndefined()
+      const read = await journal.read(systemTenancy, owner.account_sid, call_sid)
+      expect(read?.map(({ seq }) => seq)).toEqual(Array.from({ length: 60_064 }, (_, index) => index + 1))
+    })
+
+    it('no new call may begin while much waits, although the database takes what it is given', async () => {
+      const { calls } = test.storage
+      const call_sid = createSid()
+      const text = 'x'.repeat(1024 * 1024)
+      for (let n = 1; n <= 63; n += 1)
+        calls.write(batch(call_sid, { events: [{ ...event(n), text }] }), 'soon')
+      expect(calls.refusal()).toBeUndefined()
+      for (let n = 64; n <= 66; n += 1)
+        calls.write(batch(call_sid, { events: [{ ...event(n), text }] }), 'soon')
+      expect(calls.refusal()).toMatchObject({ code: 'database_unavailable' })
+      await calls.flush()
+      expect(calls.refusal()).toBeUndefined()
+    })
   })
 })

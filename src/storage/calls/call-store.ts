@@ -51,8 +51,11 @@ const retryMs = 500
 // A commit that takes longer is not expected to come: the disk or the connection hangs.
 const lateMs = 3000
 
-// Enough for some minutes of a busy node without its disk. Beyond it the journal has gaps; records and hooks are kept.
-const maxWaiting = 50_000
+// A minute of a busy node whose events come faster than they are written. No new call begins beyond it.
+const behindBytes = 64 * 1024 * 1024
+
+// Running calls go on for as long as memory lasts. Beyond this their journals have gaps; records and hooks are kept.
+const maxWaitingBytes = 256 * 1024 * 1024
 
 // The number of remembered calls that another node has closed: their last batches arrive within seconds.
 const maxLost = 10_000
@@ -80,6 +83,8 @@ export function createCallStore({
   let told: AppError | undefined
   let listener: CallStoreListener | undefined
   let waiting: CallBatch[] = []
+  const sizes = new WeakMap<CallBatch, number>()
+  let waitingBytes = 0
   /** The first of the waiting batches, if their last write failed at its end: it may have been committed all the same. */
   let doubtful: { readonly batches: readonly CallBatch[]; readonly written: WrittenBatches } | undefined
   /** The calls that the last rejoin has kept, until all others are given up. */
@@ -96,7 +101,13 @@ export function createCallStore({
   function refusal(): AppError | undefined {
     if (waiting.length === 0 && running === undefined) failure = undefined
     const isLate = committingSince !== undefined && clock.monotonic() - committingSince > lateMs
-    return reserve.refusal() ?? failure ?? lease.refusal() ?? (isLate ? away() : undefined)
+    const isBehind = waitingBytes > behindBytes
+    return reserve.refusal() ?? failure ?? lease.refusal() ?? (isLate || isBehind ? away() : undefined)
+  }
+
+  function dropFirst(count: number): void {
+    for (const batch of waiting.slice(0, count)) waitingBytes -= sizes.get(batch) ?? 0
+    waiting = waiting.slice(count)
   }
 
   function begin(): void {
@@ -132,14 +143,14 @@ export function createCallStore({
         batches = waiting.slice(0, singly > 0 ? 1 : maxPerTransaction)
         if (batches.length === 0) break
         await commit(batches)
-        waiting = waiting.slice(batches.length)
+        dropFirst(batches.length)
         singly--
       } catch (error) {
         if (error instanceof LeaseLostError) continue
         if (batches.length === 0 || !isHopeless(error)) return tryLater(error, batches)
         if (batches.length === 1) {
           log.error({ err: error, call_sid: batches[0]?.call_sid }, 'call batch was refused by the database')
-          waiting = waiting.slice(1)
+          dropFirst(1)
           singly--
         } else {
           singly = batches.length
@@ -157,7 +168,7 @@ export function createCallStore({
     if (doubtful === undefined) return
     const { batches, written } = doubtful
     if (await writer.isWritten(batches)) {
-      waiting = waiting.slice(batches.length)
+      dropFirst(batches.length)
       // Without this state, these calls would not count as open here when another node has closed them.
       keep(batches, written)
     }
@@ -183,6 +194,7 @@ export function createCallStore({
     }
     kept = undefined
     waiting = waiting.filter((batch) => !gone.has(batch.call_sid) || isBeside(batch))
+    waitingBytes = waiting.reduce((bytes, batch) => bytes + (sizes.get(batch) ?? 0), 0)
     writer.forget(gone)
     for (const call_sid of gone) lost.add(call_sid)
     for (const call_sid of lost) {
@@ -270,10 +282,13 @@ export function createCallStore({
       if (lost.has(batch.call_sid) && !isBeside(batch)) return
       const changes = batch.notifications.length + (batch.recordings?.length ?? 0)
       const isPlain = batch.record === undefined && batch.ended !== true && changes === 0
-      if (waiting.length >= maxWaiting && isPlain) {
-        dropped++
+      const bytes = sizeOf(batch)
+      if (isPlain && waitingBytes + bytes > maxWaitingBytes) {
+        dropped += batch.events.length
         return
       }
+      waitingBytes += bytes
+      sizes.set(batch, bytes)
       waiting.push(batch)
       if (running !== undefined) return
       if (urgency === 'now' || waiting.length >= maxPerTransaction) beginNow()
@@ -320,6 +335,19 @@ function away(cause?: unknown): AppError {
   return new AppError('database_unavailable', 'the database does not take what must be kept of calls', {
     cause,
   })
+}
+
+// Objects take more memory than their text: names, and the list that a batch is.
+const bytesOfBatch = 500
+const bytesOfFact = 50
+
+/** Returns about as many bytes as the batch takes while it waits. */
+function sizeOf({ events, notifications }: CallBatch): number {
+  let bytes = bytesOfBatch
+  for (const one of [...events, ...notifications.map(({ payload }) => payload)])
+    for (const value of Object.values(one))
+      bytes += bytesOfFact + (typeof value === 'string' ? value.length : 0)
+  return bytes
 }
 
 /**
