@@ -37,6 +37,7 @@ const alertTypes = [
   'recording-failure',
   'disk-full',
   'no-media',
+  'no-media-port',
   'error-updating-call',
   'user-locked-out',
   'outbound-calls-stopped',

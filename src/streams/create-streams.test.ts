@@ -87,7 +87,7 @@ class Call {
   ) {
     const { streamedRate, channels = 1, frameMs = 20, ...rest } = order
     this.#frameMs = frameMs
-    const given = createRing({ samples: 160 * channels, frames: 50 })
+    const given = createRing({ samples: 160 * channels, frames: 150 })
     const ring = createRing({ samples: 160 })
     this.#given = new AudioRing(given.memory)
     this.#says = new AudioRing(ring.memory)
@@ -124,6 +124,11 @@ class Call {
     }, 10)
     cleanUps.push(() => clearInterval(this.#timer))
     return this
+  }
+
+  /** The frames that it has said until now. */
+  get said(): number {
+    return this.#frames
   }
 
   async ended(): Promise<StreamEnd> {
@@ -171,6 +176,26 @@ describe('what a server is sent', () => {
     await until('a second of it', () => stream.samples(2).length > rate)
     expect(lastShare(stream.samples(2, 0), rate, 440)).toBeGreaterThan(0.99)
     expect(lastShare(stream.samples(2, 1), rate, 1000)).toBeGreaterThan(0.99)
+  })
+
+  it('begins with the first word, however long the thread and the server take to open', async () => {
+    // The first stream of a platform starts the thread.
+    platform = streamsWith(loopback)
+    const opening = Promise.withResolvers<void>()
+    const served = await server({ opens: opening.promise })
+    const call = new Call(served.url).talk(440)
+    await until('two seconds of speech', () => call.said >= 100)
+    opening.resolve()
+    const stream = await first(served)
+    await until('all of it', () => stream.samples().length >= 160 * 100)
+    const expected = (at: number): number => (8000 / 32_768) * Math.sin((2 * Math.PI * 440 * at) / 8000)
+    const heard = stream.samples()
+    for (let at = 0; at < 160 * 100; at += 1) expect(heard[at]).toBeCloseTo(expected(at), 3)
+    expect(await stream.texts.next('the first frame', () => true)).toEqual({ callSid: 'c' })
+    call.stream.close()
+    expect((await call.ended()).figures.lost_frames).toBe(0)
+    // It stops with this test, and the common thread is the last one again.
+    threads.pop()
   })
 
   it('is nothing while it is paused, and zeros while it is silent', async () => {

@@ -27,6 +27,8 @@ const maxMessageBytes = 4 * 1024 * 1024
 const maxBufferedMs = 1000
 // A server that sends faster than real time has to wait from the first bound, until the second.
 const fullMs = 120_000
+// Six seconds: the longest handshake, and the start of the thread.
+const maxKeptFrames = 300
 const againMs = 110_000
 
 export interface SocketStreamOptions {
@@ -58,7 +60,10 @@ export class SocketStream {
   #sent = 0
   #lost = 0
   #lostBefore = 0
-  #lostBeforeOpen = 0
+  /** The frames from before the opening, which are sent with it. */
+  #kept: Uint8Array[] = []
+  /** The bytes of those frames that a server may still have to take. */
+  #behindBytes = 0
 
   constructor(order: StreamOrder, options: SocketStreamOptions) {
     this.#order = order
@@ -149,9 +154,7 @@ export class SocketStream {
     this.#socket = socket
     if (this.#ending !== undefined) return socket.close(1000)
     socket.send(this.#order.hello)
-    // The server gets no audio from before the opening.
-    this.#lostBeforeOpen = this.#given.lost
-    while (this.#given.take());
+    this.#sendKept(socket)
     this.#options.onEvent({ type: 'opened' })
     if (this.#order.says?.beeps === true) this.#beep()
     for (const message of this.#early.splice(0)) this.#hear(message)
@@ -162,9 +165,14 @@ export class SocketStream {
   #give(): void {
     const socket = this.#socket
     while (this.#given.take()) {
-      if (socket === undefined || this.#mode === 'paused') continue
+      if (this.#mode === 'paused') continue
       const bytes = this.#given.octets(this.#mode === 'silent')
-      if (socket.bufferedBytes > this.#maxBufferedBytes) {
+      if (socket === undefined) {
+        this.#keep(bytes)
+        continue
+      }
+      if (socket.bufferedBytes <= this.#maxBufferedBytes) this.#behindBytes = 0
+      if (socket.bufferedBytes > this.#maxBufferedBytes + this.#behindBytes) {
         this.#lost += 1
         this.#noteStall(true)
       } else {
@@ -173,6 +181,24 @@ export class SocketStream {
       }
     }
     if (this.#isStalled && (socket?.bufferedBytes ?? 0) === 0) this.#noteStall(false)
+  }
+
+  /** Keeps a frame until the socket is open: the thread starts with the first stream, and a server takes its time. */
+  #keep(bytes: Uint8Array): void {
+    if (this.#hasEnded) return
+    // A copy, since the memory of the frame is used again.
+    this.#kept.push(Uint8Array.from(bytes))
+    if (this.#kept.length <= maxKeptFrames) return
+    this.#kept.shift()
+    this.#lost += 1
+  }
+
+  #sendKept(socket: Socket): void {
+    for (const bytes of this.#kept.splice(0)) {
+      socket.send(bytes)
+      this.#sent += 1
+      this.#behindBytes += bytes.length
+    }
   }
 
   #noteStall(isStalled: boolean): void {
@@ -253,7 +279,7 @@ export class SocketStream {
 
   /** The frames lost because of the server, and because of this thread when it is late. */
   get #lostInAll(): number {
-    return this.#socket === undefined ? 0 : this.#lost + this.#given.lost - this.#lostBeforeOpen
+    return this.#socket === undefined ? 0 : this.#lost + this.#given.lost
   }
 
   #misunderstood(because: string): void {
@@ -287,6 +313,7 @@ export class SocketStream {
   #end(ending: Pick<StreamEnd, 'by' | 'because'>): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
+    this.#kept = []
     this.#ending ??= ending
     const figures = {
       sent_frames: this.#sent,

@@ -53,6 +53,8 @@ export interface AudioServerOptions {
   readonly picks?: string | false
   /** Returns the response that refuses the handshake, if any. */
   readonly refuse?: (request: IncomingMessage) => { status: number; location?: string } | undefined
+  /** The handshake is answered once this has resolved. */
+  readonly opens?: Promise<unknown>
   /** Called with each socket as soon as it is open. */
   readonly onStream?: (stream: ServedStream) => void
 }
@@ -60,6 +62,7 @@ export interface AudioServerOptions {
 export async function serveAudio({
   picks = false,
   refuse,
+  opens,
   onStream,
 }: AudioServerOptions = {}): Promise<AudioServer> {
   const streams = new Inbox<ServedStream>()
@@ -71,11 +74,13 @@ export async function serveAudio({
       const location = refusal.location === undefined ? '' : `location: ${refusal.location}\r\n`
       return void stream.end(`HTTP/1.1 ${refusal.status} No\r\n${location}content-length: 0\r\n\r\n`)
     }
-    sockets.handleUpgrade(request, stream, head, (socket) => {
-      const served = new ServedStream(socket, request)
-      onStream?.(served)
-      streams.push(served)
-    })
+    void Promise.resolve(opens).then(() =>
+      sockets.handleUpgrade(request, stream, head, (socket) => {
+        const served = new ServedStream(socket, request)
+        onStream?.(served)
+        streams.push(served)
+      }),
+    )
   })
   const server: LocalServer = await listenLocally(http)
   return {

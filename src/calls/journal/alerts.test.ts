@@ -44,6 +44,13 @@ describe('alerts of the journal', () => {
       { type: 'refusal', code: 'no_carrier', sentence: 's', cure: 'c', sip_status: 603 } as const,
       'no-carrier',
     ],
+    [
+      { type: 'refusal', code: 'no_media_port', sentence: 's', cure: 'c', sip_status: 503 } as const,
+      'no-media-port',
+    ],
+    [problem('no_media_received'), 'no-media'],
+    [problem('no_media_delivered'), 'no-media'],
+    [problem('disk_full'), 'disk-full'],
     [{ type: 'alerted', message: 'look' } as const, 'alert-from-application'],
     [problem('hook_timeout'), undefined],
     [{ type: 'note', sentence: 's' } as const, undefined],

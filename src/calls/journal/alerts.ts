@@ -49,6 +49,7 @@ const alertsByCode: ReadonlyMap<string, string> = new Map([
   ['recognizer_unknown', 'no-stt'],
   ['no_carrier', 'no-carrier'],
   ['invalid_frame', 'invalid-app-payload'],
+  ['no_media_port', 'no-media-port'],
   ['no_media_received', 'no-media'],
   ['no_media_delivered', 'no-media'],
   ['audio_not_found', 'play-url-notfound'],

@@ -24,8 +24,9 @@ export interface StreamPlace {
 
 const wideRate = 16_000
 const frameMs = 20
-// One second: a reader with a fixed rhythm is hardly ever late by more.
-const framesGiven = 50
+// Three seconds: a reader with a fixed rhythm is hardly ever late by more than one, and the first stream starts the
+// thread that reads.
+const framesGiven = 150
 const unitsPerMs = 8
 const taps = { mono: 'in', mixed: 'mixed', stereo: 'stereo' } as const
 
