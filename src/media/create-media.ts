@@ -103,7 +103,7 @@ export function createMedia(options: MediaOptions): Media {
 
   async function openOn(
     member: Member,
-    { maySendTo, near, owner, offers, ...wishes }: OpenOptions,
+    { maySendTo, mustBeHeard, near, owner, offers, ...wishes }: OpenOptions,
   ): Promise<Session> {
     const id = createSid()
     member.opening += 1
@@ -128,6 +128,7 @@ export function createMedia(options: MediaOptions): Media {
         wirings,
         paths,
         maySendTo,
+        mustBeHeard,
         prefers,
         offers,
         onClosed,

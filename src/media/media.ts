@@ -207,6 +207,11 @@ export interface OpenOptions {
    */
   readonly maySendTo?: (address: string) => boolean
   /**
+   * Whether a packet must come from an address that SDP names before more than a second of packets is sent there; none
+   * if left out.
+   */
+  readonly mustBeHeard?: (address: string) => boolean
+  /**
    * The id of a session that it will hear. In one worker, packets between the two take the short way. Its offer
    * begins with the codec of that session, if it has one.
    */

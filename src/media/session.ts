@@ -38,6 +38,8 @@ export interface SessionOptions {
   readonly paths: BrowserPaths
   /** Whether media may be sent to an address that SDP names; to any address if undefined. */
   readonly maySendTo?: ((address: string) => boolean) | undefined
+  /** Whether a packet must come from an address before more than a second of packets is sent there. */
+  readonly mustBeHeard?: ((address: string) => boolean) | undefined
   /** The encoding that its first offer begins with. */
   readonly prefers?: string | undefined
   /** The encodings that its first offer may name; all if left out. */
@@ -61,6 +63,7 @@ export class Session implements MediaSession, Wired {
   readonly #wirings: Wirings
   #weight = weightOf()
   readonly #maySendTo: (address: string) => boolean
+  readonly #mustBeHeard: SessionOptions['mustBeHeard']
   readonly #onClosed: () => void
   readonly #negotiation: Negotiation
   readonly #path: SessionPath
@@ -83,6 +86,7 @@ export class Session implements MediaSession, Wired {
     this.#port = port
     this.#wirings = wirings
     this.#maySendTo = maySendTo
+    this.#mustBeHeard = options.mustBeHeard
     this.#onClosed = onClosed
     this.#negotiation = new Negotiation({ sessionId: String(Date.now()), port, local, prefers, offers })
     this.#path = new SessionPath({
@@ -250,7 +254,7 @@ export class Session implements MediaSession, Wired {
   }
 
   async #agree({ agreement: agreed, isHeld, isPast }: Answered): Promise<FarEnd> {
-    this.#agreement = withKeysBy(this.#keyWay, permitted(agreed, this.#maySendTo))
+    this.#agreement = withKeysBy(this.#keyWay, permitted(agreed, this.#maySendTo, this.#mustBeHeard))
     await this.#state(this.#agreement)
     this.#begun.resolve()
     const { encoding: codec, remote } = agreed

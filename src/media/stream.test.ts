@@ -212,7 +212,7 @@ describe('what a stream hears', () => {
       packetsReceived: 3,
       packetsLost: 1,
       packetsIgnored: 1,
-      packetsNotAgreed: 0,
+      packetsNotAgreed: 1,
       codec: 'PCMU',
     })
     expect(events).toContainEqual({ type: 'ignored', ...stranger })

@@ -21,6 +21,7 @@ import { encodingOf, eventClockOf, KindsOfPackets, notAgreed } from './rtp/paylo
 import { Reception } from './rtp/reception.ts'
 import { Reports } from './rtp/reports.ts'
 import { SourceLatch } from './rtp/source.ts'
+import { UnheardGate } from './rtp/unheard-gate.ts'
 import type { Endpoint } from './rtp/source.ts'
 import type { Agreement } from './sdp/agreement.ts'
 import { Sending } from './sending.ts'
@@ -37,6 +38,7 @@ export class Stream implements Member {
   readonly #taps: Taps
   readonly #reception = new Reception()
   readonly #source = new SourceLatch()
+  readonly #gate = new UnheardGate()
   readonly #keys: PressedKeys
   readonly #reports: Reports
   readonly #watch: FarEndWatch
@@ -66,7 +68,9 @@ export class Stream implements Member {
       session: options.id,
       surroundings: options.graph,
       coders: options.coders,
-      send: (packet, bytes, to) => this.#transport.sendRtp(packet, bytes, to),
+      send: (packet, bytes, to) => {
+        if (this.#gate.isOpen || this.#gate.admits(options.now())) this.#transport.sendRtp(packet, bytes, to)
+      },
       onPassed: (packet, encoding) => {
         // If the other side's taps decode it already, it is not decoded once more for ours.
         const isHeard = this.#taps.shares(this.#sending.passedEars)
@@ -108,6 +112,9 @@ export class Stream implements Member {
     const nowMs = this.#options.now()
     const { remote, barred, peer } = agreement
     this.#source.signal({ remote: remote ?? barred, isBarred: barred !== undefined, peer }, nowMs)
+    const isUnheard = remote !== undefined && agreement.mustBeHeardAt?.includes(remote.address) === true
+    if (isUnheard && this.#source.latched === undefined) this.#gate.close(remote.address)
+    else this.#gate.open()
     this.#watch.agreed(nowMs)
     this.#checkMs = 0
   }
@@ -266,6 +273,7 @@ export class Stream implements Member {
     if (verdict === 'foreign') return this.#watch.ignore(from)
     if (verdict === 'latched') {
       this.#way = undefined
+      this.#gate.open()
       this.#watch.latched(from, this.#transport.trust ?? this.#source.trust ?? 'sdp')
     }
     const eventClock = eventClockOf(kind)
@@ -293,6 +301,7 @@ export class Stream implements Member {
   #onRtcp(datagram: Buffer, from: Endpoint): void {
     const agreement = this.#agreement
     if (agreement === undefined || !this.#reports.accept(datagram, from, agreement)) return
+    this.#gate.heardFrom(from.address)
     this.#sending.expectLoss(this.#reports.lossPercent)
     this.live()
     const { destination: to } = this.#source
@@ -304,6 +313,13 @@ export class Stream implements Member {
   #sendReport(isBye: boolean): void {
     const agreement = this.#agreement
     const report = agreement && this.#reports.next(agreement, this.#sending.timestamp, isBye)
-    if (report !== undefined) this.#transport.sendRtcp(report.packet, report.to)
+    if (report !== undefined && this.#mayReportTo(report.to, agreement))
+      this.#transport.sendRtcp(report.packet, report.to)
+  }
+
+  /** Returns whether reports may be sent to an address: only a packet from there proves one that must be heard. */
+  #mayReportTo({ address }: Endpoint, agreement: Agreement | undefined): boolean {
+    if (agreement?.mustBeHeardAt?.includes(address) !== true) return true
+    return this.#source.latched?.address === address || this.#reports.heardAddress === address
   }
 }

@@ -56,6 +56,8 @@ export class VirtualPhone {
   readonly stream: Stream
   readonly heard: HeardPacket[] = []
   readonly events: MediaEvent[] = []
+  /** The number of RTCP packets that it was sent. */
+  reports = 0
   law: Law
   readonly endpoint: Endpoint
   ssrc: number
@@ -78,7 +80,10 @@ export class VirtualPhone {
     const sockets: Pick<SocketPair, 'listen' | 'sendRtp' | 'sendRtcp' | 'close'> = {
       listen: (onRtp) => void (this.#onRtp = onRtp),
       sendRtp: (packet, bytes) => this.#note(Buffer.from(packet.subarray(0, bytes))),
-      sendRtcp: () => true,
+      sendRtcp: () => {
+        this.reports += 1
+        return true
+      },
       close: () => Promise.resolve(),
     }
     this.stream = new Stream({

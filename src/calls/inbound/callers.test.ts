@@ -168,6 +168,18 @@ describe('the call of a SIP user', () => {
       true,
     ])
   })
+
+  it('gets more than a second of media at another address than its own, or a relay of the operator, once it was heard', async () => {
+    const at = engine()
+    at.ring()
+    await settle()
+    const mustBeHeard = at.media.opened[0]?.mustBeHeard
+    expect(['192.0.2.9', '10.0.0.1', '127.0.0.1'].map((address) => mustBeHeard?.(address))).toEqual([
+      true,
+      false,
+      false,
+    ])
+  })
 })
 
 describe('the dialog of a SIP user', () => {
@@ -215,6 +227,7 @@ describe('a carrier at its gateway', () => {
     const { mayReach } = invite
     expect(['192.0.2.9', '10.0.0.1'].map((address) => mayReach?.(udpAt(address)))).toEqual([true, true])
     expect(at.media.opened[0]?.maySendTo).toBeUndefined()
+    expect(at.media.opened[0]?.mustBeHeard).toBeUndefined()
     expect(invite.user).toBeUndefined()
   })
 })

@@ -8,6 +8,8 @@ export interface TenantMediaOptions {
   readonly media: Pick<Media, 'open'>
   /** Whether the SDP of a far end may send media to this IP address. */
   readonly isAllowedHop: (address: string) => boolean
+  /** Whether it is a SIP proxy or media relay of the operator. */
+  readonly isSipProxy: (address: string) => boolean
 }
 
 export interface Tenant {
@@ -17,14 +19,19 @@ export interface Tenant {
    * carriers: their addresses are not limited, since many are inside the operator's network.
    */
   readonly peers: ReadonlySet<string> | undefined
+  /** Whether the far end need not send anything, as a recording server. */
+  readonly onlyListens?: boolean
 }
 
 export function tenantMedia(
-  { media, isAllowedHop }: TenantMediaOptions,
-  { owner, peers }: Tenant,
+  { media, isAllowedHop, isSipProxy }: TenantMediaOptions,
+  { owner, peers, onlyListens = false }: Tenant,
 ): Pick<Media, 'open'> {
   if (peers === undefined)
     return { open: (options) => media.open({ ...options, owner, offers: telephoneCodecs }) }
   const maySendTo = (address: string): boolean => peers.has(address) || isAllowedHop(address)
-  return { open: (options) => media.open({ ...options, owner, maySendTo }) }
+  // The address that signalling is exchanged with has proven itself; any other may be that of a third party.
+  const mustBeHeard = (address: string): boolean =>
+    !onlyListens && !peers.has(address) && !isSipProxy(address)
+  return { open: (options) => media.open({ ...options, owner, maySendTo, mustBeHeard }) }
 }

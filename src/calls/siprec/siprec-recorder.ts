@@ -182,7 +182,7 @@ export class SiprecRecorder implements Recorder {
   }
 
   async #try(server: string, wanted: Wanted): Promise<void> {
-    const { directory, sip, media, isAllowedHop, clock } = this.#services
+    const { directory, sip, media, clock } = this.#services
     const { recordingId, headers } = wanted.order
     const { journal } = this.#leg
     const { started } = journal.facts
@@ -201,8 +201,8 @@ export class SiprecRecorder implements Recorder {
       services: this.#services,
     })
     await gate.demandMayCall([remote, ...(remote.alternatives ?? [])], dialledIn(given))
-    const tenant = { owner: account.account_sid, peers: new Set([remote.address]) }
-    const guarded = tenantMedia({ media, isAllowedHop }, tenant)
+    const tenant = { owner: account.account_sid, peers: new Set([remote.address]), onlyListens: true }
+    const guarded = tenantMedia({ ...this.#services, media }, tenant)
     const mayReach = reachableFor(undefined, account, this.#services)
     const now = clock.now()
     const realm = account.sip_realm

@@ -53,6 +53,11 @@ export class Reports {
     return this.#reporter.nonDelivery
   }
 
+  /** The address that the far end's last report came from. */
+  get heardAddress(): string | undefined {
+    return this.#heard?.address
+  }
+
   get dueMs(): number {
     return this.#reporter.dueMs
   }

@@ -62,6 +62,11 @@ export interface Agreement {
   readonly receive: Receivable
   readonly maySend: boolean
   readonly mayReceive: boolean
+  /**
+   * The addresses of the SDP from which a packet must come before more than a second of packets, or any report, is sent
+   * there.
+   */
+  readonly mustBeHeardAt?: readonly string[]
   /** Whether the far end exchanges its stream with another one, past us. Nothing is sent, and silence is ignored. */
   readonly isPast?: boolean
   /** Whether its keys are detected in the sound. */
