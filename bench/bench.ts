@@ -116,6 +116,12 @@ const sections: readonly Section[] = [
     run: () => runScript('bridge.ts', ['--seconds', options.seconds]),
   },
   {
+    name: 'capacity',
+    title: 'Bridged calls that one media worker admits',
+    needs: ['taskset'],
+    run: () => runScript('capacity.ts'),
+  },
+  {
     name: 'srtp',
     title: 'Encrypted calls',
     needs: ['taskset'],

@@ -185,7 +185,8 @@ class Phones {
   }
 
   #send(phone: Phone | undefined): void {
-    if (phone === undefined) return
+    // A phone without a place to send to is silent.
+    if (phone === undefined || phone.to === 0) return
     const { packet, payloadType, protection } = phone
     phone.packets += 1
     const isLoud = phone.packets % loudEvery === 0
