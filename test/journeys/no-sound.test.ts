@@ -1,6 +1,10 @@
 // A call on which no packet arrives, in either direction: the journal, the record, the alert and the test of the
 // carrier say so, with the places of both sides; and calls with sound do not.
 import { createSocket } from 'node:dgram'
+import { statfsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { journalStory } from '../../examples/demo/journal-story.ts'
 import type { StoryEvent } from '../../examples/demo/journal-story.ts'
@@ -13,6 +17,8 @@ import { journalOf, provision, startPlatform } from '../support/platform-process
 import type { JournalEntry, Platform, Tenant } from '../support/platform-process.ts'
 import { startCallee } from '../support/sip-callee.ts'
 import type { SipCallee } from '../support/sip-callee.ts'
+import { mountVolume } from '../support/small-volume.ts'
+import { TalkingPhone } from '../support/talking-phone.ts'
 import { until } from '../support/wait.ts'
 
 // Nothing of the platform is bound to it: packets to it are lost, as packets to a wrong public address are.
@@ -173,4 +179,53 @@ describe('a call without sound', () => {
       media: { code: 'no_media_received' },
     })
   })
+})
+
+it('a text that a full disk keeps from being spoken is a problem with its code, and the next verb runs', async (context) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-full-'))
+  const volume = mountVolume(dataDir, '48m')
+  if (typeof volume === 'string') return context.skip(volume)
+  const speaking = await startApplication()
+  const full = await startPlatform({ dataDir })
+  const phone = await TalkingPhone.open()
+  try {
+    speaking.on('/status', { status: 200 })
+    speaking.on('/call', {
+      json: [{ verb: 'answer' }, { verb: 'gather', numDigits: 1, timeout: 60, actionHook: '/key' }],
+    })
+    speaking.on('/key', {
+      json: [
+        { verb: 'say', text: 'Not said before.' },
+        { verb: 'pause', length: 60 },
+      ],
+    })
+    const { account_sid, ...tenant } = await provision(full.api, { application: speaking })
+    const talk = await phone.call(full, { account_sid, ...tenant })
+    const [call] = await until('the live call', async () => {
+      const calls = await full.api.must<{ call_sid: string }[]>('GET', `/Accounts/${account_sid}/Calls`)
+      return calls.length === 1 ? calls : undefined
+    })
+    const { bavail, bsize } = statfsSync(dataDir)
+    await writeFile(join(dataDir, 'fill'), Buffer.alloc(bavail * bsize)).catch(() => undefined)
+    talk.press('1')
+    const journal = await until('the next verb', async () => {
+      const events = await journalOf(full.api, account_sid, call?.call_sid ?? '')
+      return events.some(({ type, verb }) => type === 'verb-started' && verb === 'pause') ? events : undefined
+    })
+    const said = journal.filter(
+      ({ type, verb }) => type === 'problem' || (type === 'verb-ended' && verb === 'say'),
+    )
+    expect(said).toMatchObject([
+      { type: 'problem', code: 'disk_full' },
+      { type: 'verb-ended', verb: 'say', outcome: 'failed' },
+    ])
+    await talk.hangUp()
+  } finally {
+    await rm(join(dataDir, 'fill'), { force: true })
+    await full.stop()
+    await phone.close()
+    await speaking.close()
+    volume.unmount()
+    await rm(dataDir, { recursive: true, force: true })
+  }
 })
