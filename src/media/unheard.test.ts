@@ -1,4 +1,4 @@
-// What is sent to an address that only an SDP has named, in virtual time.
+// The packets that are sent to an address that only an SDP has named, in virtual time.
 import { describe, expect, it } from 'vitest'
 import { bridge, sine, VirtualLegs } from '../../test/support/virtual-legs.ts'
 import type { VirtualPhone } from '../../test/support/virtual-legs.ts'
