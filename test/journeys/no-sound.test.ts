@@ -5,6 +5,7 @@ import { statfsSync } from 'node:fs'
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as turn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { journalStory } from '../../examples/demo/journal-story.ts'
 import type { StoryEvent } from '../../examples/demo/journal-story.ts'
@@ -181,14 +182,16 @@ describe('a call without sound', () => {
   })
 })
 
-/** Writes to a file until the disk takes no more. */
-async function fill(path: string, bytes: number): Promise<void> {
-  await writeFile(path, Buffer.alloc(bytes)).catch(() => undefined)
-  for (let isFull = false; !isFull;)
-    isFull = await appendFile(path, Buffer.alloc(4096)).then(
+/** Keeps the disk full, whatever is freed meanwhile: the platform gives up a reserve for what must be written. */
+async function keepFull(path: string, signal: AbortSignal): Promise<void> {
+  for (let bytes = 1_048_576; !signal.aborted;) {
+    const isFull = await appendFile(path, Buffer.alloc(bytes)).then(
       () => false,
       () => true,
     )
+    if (isFull) bytes = Math.max(4096, bytes / 2)
+    if (isFull && bytes === 4096) await turn(5)
+  }
 }
 
 it('a text that a full disk keeps from being spoken is a problem with its code, and the next verb runs', async (context) => {
@@ -198,6 +201,8 @@ it('a text that a full disk keeps from being spoken is a problem with its code, 
   const speaking = await startApplication()
   const full = await startPlatform({ dataDir })
   const phone = await TalkingPhone.open()
+  const over = new AbortController()
+  let filling = Promise.resolve()
   try {
     speaking.on('/status', { status: 200 })
     speaking.on('/call', {
@@ -215,8 +220,8 @@ it('a text that a full disk keeps from being spoken is a problem with its code, 
       const calls = await full.api.must<{ call_sid: string }[]>('GET', `/Accounts/${account_sid}/Calls`)
       return calls.length === 1 ? calls : undefined
     })
-    const { bavail, bsize } = statfsSync(dataDir)
-    await fill(join(dataDir, 'fill'), bavail * bsize)
+    filling = keepFull(join(dataDir, 'fill'), over.signal)
+    await until('the full disk', () => statfsSync(dataDir).bavail === 0)
     talk.press('1')
     const journal = await until('the next verb', async () => {
       const events = await journalOf(full.api, account_sid, call?.call_sid ?? '')
@@ -231,6 +236,8 @@ it('a text that a full disk keeps from being spoken is a problem with its code, 
     ])
     await talk.hangUp()
   } finally {
+    over.abort()
+    await filling
     await rm(join(dataDir, 'fill'), { force: true })
     await full.stop()
     await phone.close()
