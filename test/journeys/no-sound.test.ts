@@ -2,7 +2,7 @@
 // carrier say so, with the places of both sides; and calls with sound do not.
 import { createSocket } from 'node:dgram'
 import { statfsSync } from 'node:fs'
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as turn } from 'node:timers/promises'
