@@ -24,7 +24,7 @@ export function destinationsPage(): string {
     '`#31#` and `*97` in a number: a code that belongs before every number of a carrier is its `tech_prefix`, and a caller withholds',
     'its number by `headers` with `Privacy: id`. Of the parameters of a number only `npdi` and `rn` are sent, and `rn` is checked',
     'like the number; a local number with `phone-context` is refused. The same is true of a SIP URI at the address of a carrier: its user is',
-    'a number in this form, without separators, or a name without digits, and it has no password and no parameters except',
+    'a number in this form, without separators, or a name that begins with a letter and has at most six digits, and it has no password and no parameters except',
     '`transport`, `user` and `lr`.',
     '',
     'A closed number is also found behind codes, one or several: codes that withhold the caller, as 141, 1470 and 1167; codes that choose a',

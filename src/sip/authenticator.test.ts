@@ -100,6 +100,49 @@ describe('a peer', () => {
   })
 })
 
+describe('a user name with the realm of the request', () => {
+  const send = async (username: string, hashedAs: string, password = 'right'): Promise<Authentication> => {
+    const field = answerChallenge(await challenge(), {
+      method: 'INVITE',
+      uri,
+      credentials: { username: hashedAs, password },
+    })
+    const value = field?.value.replace(`username="${hashedAs}"`, `username="${username}"`) ?? ''
+    return authenticate(invite([{ name: 'authorization', value }]), remote)
+  }
+
+  it.each(['alice', 'alice@a.example', 'alice@A.Example'])(
+    'is that of the user, hashed as %s',
+    async (hashedAs) => {
+      const name = hashedAs === 'alice' ? 'alice@a.example' : hashedAs
+      expect(await send(name, hashedAs)).toMatchObject({
+        verdict: 'accepted',
+        user: { username: 'alice', realm: 'a.example' },
+      })
+    },
+  )
+
+  it.each([
+    ['alice@b.example', 'alice', 'right'],
+    ['alice@a.example', 'bob', 'right'],
+    ['alice@a.example', 'alice', 'wrong'],
+    ['unknown@a.example', 'unknown', 'right'],
+    ['peer-alone@a.example', 'peer-alone', 'right'],
+  ])('as %s, hashed as %s with the password %s, proves nothing', async (name, hashedAs, password) => {
+    expect(wordOf(await send(name, hashedAs, password))).toBe('wrong_credentials')
+  })
+
+  it('is locked out together with the user alone, and finds peers by it', async () => {
+    expect(wordOf(await send('peer-alone@a.example', 'peer-alone', 'of the peer'))).toBe('accepted')
+    for (let count = 0; count < 5; count++) {
+      await send('bob@a.example', 'bob', `guess ${count}`)
+      await attempt('bob', `guess ${count}`)
+    }
+    expect(wordOf(await attempt('bob', 'right'))).toBe('locked_out')
+    expect(wordOf(await send('bob@a.example', 'bob@a.example'))).toBe('locked_out')
+  })
+})
+
 describe('a digest-uri that differs from the Request-URI', () => {
   const credentials = { username: 'alice', password: 'right' }
   const send = async (digestUri: string, password = 'right', method = 'INVITE'): Promise<Authentication> => {

@@ -67,8 +67,14 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     request: SipRequest,
   ): SipUser | undefined => {
     const password = user?.password ?? decoyPassword
-    const expected = digestResponse({ ...credentials, method: request.method, password })
-    return isSameResponse(expected, credentials.response) ? user : undefined
+    // Some user agents hash the name that they send, others the user alone. Both are always computed.
+    const matches = [credentials.username, nameIn(credentials)].map((username) =>
+      isSameResponse(
+        digestResponse({ ...credentials, username, method: request.method, password }),
+        credentials.response,
+      ),
+    )
+    return matches.includes(true) ? user : undefined
   }
 
   return async (request, remote, userRealm) => {
@@ -82,7 +88,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     // Credentials that cannot be parsed prove nothing about the sender, not even its address.
     if (credentials === 'absent' || credentials === 'malformed') return challenge(scope, false)
 
-    const { username } = credentials
+    const username = nameIn(credentials)
     const isCall = request.method === 'INVITE' && userRealm === undefined
     const peer = isCall ? await directory.findPeer?.(realm, username) : undefined
     const judge = await directory.judgeOf?.(realm)
@@ -130,13 +136,21 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   }
 }
 
-function judgedUser(
-  { username, realm }: DigestCredentials,
-  judgement: Judgement | undefined,
-): SipUser | undefined {
+/**
+ * Returns the user of the credentials. User agents with a separate name for authentication send user@realm, which
+ * counts as the user if that is the realm of the request.
+ */
+function nameIn({ username, realm }: DigestCredentials): string {
+  const at = username.lastIndexOf('@')
+  const isOfRealm = at > 0 && username.slice(at + 1).toLowerCase() === realm.toLowerCase()
+  return isOfRealm ? username.slice(0, at) : username
+}
+
+function judgedUser(credentials: DigestCredentials, judgement: Judgement | undefined): SipUser | undefined {
   if (judgement?.verdict !== 'accepted') return undefined
   const { verdict: _verdict, ...judged } = judgement
-  return { username, realm: realm.toLowerCase(), password: undefined, judged }
+  const { realm } = credentials
+  return { username: nameIn(credentials), realm: realm.toLowerCase(), password: undefined, judged }
 }
 
 /**

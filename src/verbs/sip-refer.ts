@@ -35,7 +35,7 @@ export const sipRefer = defineVerb({
   schema: Type.Object({
     referTo: line(
       1024,
-      'The target of the new call: a URI, which is sent unchanged, or a number or a user, which is completed with the host of the far end: the SIP realm of a user, or the gateway of a carrier. A carrier gets only targets that CallDefence lets the account call, written as a plus and digits, as digits alone, or as a name without digits, and without the headers of a URI.',
+      'The target of the new call: a URI, which is sent unchanged, or a number or a user, which is completed with the host of the far end: the SIP realm of a user, or the gateway of a carrier. A carrier gets only targets that CallDefence lets the account call, written as a plus and digits, as digits alone, or as a name with at most six digits, and without the headers of a URI.',
     ),
     referredBy: Type.Optional(
       line(

@@ -567,7 +567,7 @@ describe('a call that comes back', () => {
   it.each(['1', '0'])('with %s places left dials no one, and goes on', async (hops) => {
     const { engine, results } = await withHops(hops)
     expect(engine.sent).toEqual([])
-    expect(results()).toMatchObject([{ dial_call_status: 'failed', dial_sip_status: 482 }])
+    expect(results()).toMatchObject([{ dial_call_status: 'failed', dial_sip_status: 483 }])
     expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
   })
 

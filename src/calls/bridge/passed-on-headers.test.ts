@@ -5,9 +5,14 @@ import type { Leg } from '../leg/leg.ts'
 import { passedOnHeaders } from './passed-on-headers.ts'
 
 const headers = [
-  { name: 'p-asserted-identity', value: '<sip:+4930@carrier.example>' },
+  {
+    name: 'p-asserted-identity',
+    value: '<sip:+4930;verstat=TN-Validation-Passed@carrier.example;verstat=x>',
+  },
   { name: 'privacy', value: 'id' },
   { name: 'diversion', value: '<sip:+4931@carrier.example>;reason=no-answer' },
+  { name: 'history-info', value: '<sip:+4931@carrier.example>;index=1' },
+  { name: 'user-to-user', value: '56a390f3d2b7310023a2;encoding=hex' },
   { name: 'x-secret', value: 'inside' },
 ]
 
@@ -17,7 +22,12 @@ function legOf(originating_sip_trunk_name: string | undefined): Leg {
 }
 
 it.each([
-  ['a carrier', 'acme', true, ['p-asserted-identity', 'privacy', 'diversion']],
+  [
+    'a carrier',
+    'acme',
+    true,
+    ['p-asserted-identity', 'privacy', 'diversion', 'history-info', 'user-to-user'],
+  ],
   ['a carrier whose identity is not forwarded', 'acme', false, []],
   ['a user', undefined, true, ['privacy']],
   ['a user whose identity is not forwarded', undefined, false, []],
@@ -29,5 +39,15 @@ it.each([
 it('gives way to what the application sets', () => {
   const given = [{ name: 'diversion', value: '<sip:desk@example.com>' }]
   const passed = passedOnHeaders(legOf('acme'), { forwardsIdentity: true, given })
-  expect(passed.map(({ name }) => name)).toEqual(['p-asserted-identity', 'privacy'])
+  expect(passed.map(({ name }) => name)).toEqual([
+    'p-asserted-identity',
+    'privacy',
+    'history-info',
+    'user-to-user',
+  ])
+})
+
+it('leaves out what a carrier says of its own verification of the number', () => {
+  const [identity] = passedOnHeaders(legOf('acme'), { forwardsIdentity: true, given: [] })
+  expect(identity?.value).toBe('<sip:+4930@carrier.example>')
 })

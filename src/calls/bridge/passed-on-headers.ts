@@ -5,14 +5,26 @@ import { isHeaderSafe } from '../../sip/message/serialize-message.ts'
 import type { Leg } from '../leg/leg.ts'
 
 export interface PassedOnOptions {
-  /** Whether P-Asserted-Identity and Privacy (RFC 3325), and Diversion, are passed on. */
+  /** Whether Privacy (RFC 3325) and the fields of `vouchedFor` are passed on. */
   readonly forwardsIdentity: boolean
   /** The header fields that the application sets itself. */
   readonly given: readonly HeaderField[]
 }
 
-/** The caller (RFC 3325) and the diverting party (RFC 5806). A carrier is trusted for both, a user for neither. */
-const vouchedFor: ReadonlySet<string> = new Set(['p-asserted-identity', 'diversion'])
+/**
+ * The caller (RFC 3325), the diverting party (RFC 5806), where the call has been (RFC 7044), and data for the application
+ * of the other side (RFC 7433). A carrier is trusted for them, a user is not.
+ */
+const vouchedFor: ReadonlySet<string> = new Set([
+  'p-asserted-identity',
+  'diversion',
+  'history-info',
+  'user-to-user',
+])
+
+// What a carrier says of its verification is worth nothing beyond the platform (ATIS-1000082 §5.2): the next side
+// verifies by Identity.
+const verification = /;verstat=[^;>@]*/gi
 
 /** Returns the fields to copy: none of a leg that the platform made, no identity that the far end may not assert. */
 export function passedOnHeaders(
@@ -23,10 +35,12 @@ export function passedOnHeaders(
   if (request === undefined || !forwardsIdentity) return []
   const isCarrier = leg.journal.facts.started.originating_sip_trunk_name !== undefined
   const set = new Set(given.map(({ name }) => name))
-  return request.headers.filter(({ name, value }) => {
-    if (set.has(name) || !isHeaderSafe(value)) return false
-    return name === 'privacy' || (isCarrier && vouchedFor.has(name))
-  })
+  return request.headers
+    .filter(({ name, value }) => {
+      if (set.has(name) || !isHeaderSafe(value)) return false
+      return name === 'privacy' || (isCarrier && vouchedFor.has(name))
+    })
+    .map(({ name, value }) => ({ name, value: value.replaceAll(verification, '') }))
 }
 
 const maxHops = 70

@@ -4,7 +4,7 @@ import { headerOf, headersOf } from '../../sip/message/message.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { CallServices } from '../call-services.ts'
 import type { Leg } from '../leg/leg.ts'
-import { numberIn, withoutParameters } from './invite.ts'
+import { numberIn } from './invite.ts'
 
 export async function checkIdentity(
   { journal }: Leg,
@@ -18,7 +18,7 @@ export async function checkIdentity(
   const finding = await numberTrust.verify({
     identities,
     calling,
-    called: [numberIn(headerOf(request, 'to')), to].map(withoutParameters),
+    called: [numberIn(headerOf(request, 'to')), to],
   })
   if (journal.isClosed) return
   journal.add({ type: 'identity-checked', ...finding })

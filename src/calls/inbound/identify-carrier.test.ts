@@ -150,6 +150,35 @@ describe('a call from a carrier', () => {
     ])
   })
 
+  it.each([
+    ['the Request-URI', { to: `${called};tgrp=g1;trunk-context=x.example@192.0.2.1` }, []],
+    [
+      'To',
+      { to: 'trunk1@192.0.2.1', toField: `<sip:${called};tgrp=g1;trunk-context=x.example@carrier.example>` },
+      [],
+    ],
+    [
+      'P-Called-Party-ID',
+      { to: 'trunk1@192.0.2.1', toField: '<sip:trunk1@carrier.example>' },
+      [{ name: 'p-called-party-id', value: `<sip:${called};npdi;rn=+1555@carrier.example;user=phone>` }],
+    ],
+    [
+      'a tel URI in P-Called-Party-ID',
+      { to: 'trunk1@192.0.2.1', toField: '<sip:trunk1@carrier.example>' },
+      [{ name: 'p-called-party-id', value: `<tel:${called};npdi>` }],
+    ],
+  ])('has the number without its parameters as to, from %s', async (_where, call, headers) => {
+    const registration = { username: 'trunk1', realm: 'carrier.example' }
+    const engine = platformWith({
+      carriers: [matchOf('c', { ...mine, registration })],
+      numbers: [numberOf(called, 'c', { account_sid, application_sid })],
+    })
+    engine.ring({ ...call, headers })
+    await settle()
+    expect(engine.store.records).toMatchObject([{ answered: true, to: called }])
+    expect(engine.hooks.asked[0]?.payload).toMatchObject({ to: called })
+  })
+
   it('to a number that a pattern stands for names the pattern, the account and the carrier', async () => {
     const pattern = createNumberPattern(numberOf('1555*', 'c', { account_sid, application_sid }))
     const engine = platformWith({

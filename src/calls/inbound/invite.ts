@@ -7,7 +7,7 @@ import type { NameAddr } from '../../sip/message/name-addr.ts'
 import { telephoneNumber, telephoneUser, tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
 
 export interface Parties {
-  /** The user part of From, a leading + kept; of a telephone number without its parameters. */
+  /** The user of From, a leading + kept. */
   readonly from: string
   /** The result of `calledPartyOf`. */
   readonly to: string
@@ -30,18 +30,13 @@ export function partiesOf(request: SipRequest, { believesAsserted, registeredAs 
   const asserted = believesAsserted
     ? headersOf(request, 'p-asserted-identity').flatMap(splitList)[0]
     : undefined
-  const from = withoutParameters(userOf(caller?.uri))
+  const from = userOf(caller?.uri)
   return {
     from,
     to: calledPartyOf(request, (user) => user === registeredAs),
     caller_name: caller?.displayName ?? '',
-    calling_number: asserted === undefined ? from : withoutParameters(userOf(addressOf(asserted)?.uri, from)),
+    calling_number: asserted === undefined ? from : userOf(addressOf(asserted)?.uri, from),
   }
-}
-
-/** Returns a telephone number without its parameters, which are no part of it; any other user unchanged. */
-export function withoutParameters(user: string): string {
-  return (user.includes(';') ? telephoneUser(user) : undefined) ?? user
 }
 
 /** The user part of the Request-URI, or the number of a tel URI. */
@@ -90,12 +85,20 @@ function addressOf(value: string | undefined): NameAddr | undefined {
   }
 }
 
+/**
+ * Returns the user of a URI. That of a telephone number is without the parameters of RFC 3966 §3 and RFC 4904, which
+ * are no part of it; the journal has the request as it came.
+ */
 function userOf(text: string | undefined, fallback = anonymous): string {
   const uri = text === undefined ? undefined : tryParseUri(text)
   if (uri === undefined) return fallback
   const user =
     uri.scheme === 'tel'
       ? telephoneNumber(uri.number, uri.params.get('phone-context'))
-      : unescapeUri(uri.user ?? '')
+      : withoutParameters(unescapeUri(uri.user ?? ''))
   return user === '' ? fallback : user
+}
+
+function withoutParameters(user: string): string {
+  return (user.includes(';') ? telephoneUser(user) : undefined) ?? user
 }

@@ -87,6 +87,7 @@ it.each([
   ['1', phone('+1 (212) 555-0100')],
   ['1', uri('sip:+12125550100@192.0.2.10;user=phone;transport=udp')],
   ['1', uri('sip:reception@192.0.2.10')],
+  ['1', uri('sip:room-101@192.0.2.10')],
   ['1', uri('sip:192.0.2.10')],
   ['1', uri('sip:room;9,0019005550100@192.0.2.99;x=1')],
 ])('in the country %s an ordinary number is called: %o', async (country, to) => {

@@ -28,7 +28,7 @@ export type FoundWay =
 /** Returns the places, or the refusal by a limit. Throws AppError when there is no place to try. */
 export async function findWay({ leg, order, registry, services, admit, gate }: Way): Promise<FoundWay> {
   if (order.maxForwards === 0)
-    throw new AppError('loop_detected', 'the call has passed through too many places')
+    throw new AppError('too_many_hops', 'the call has passed through too many places')
   await admit()
   const limits = await services.directory.callLimits(order.account)
   const refusal = holdToLimits(leg, limits, { before: registry.before(leg), pool: services.pool })

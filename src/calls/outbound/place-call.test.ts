@@ -641,6 +641,27 @@ describe('media of a call', () => {
 })
 
 describe('a call to a SIP URI', () => {
+  it('has the headers of the URI that an application may set, and the journal names the others', async () => {
+    const evil = 'Via=x&Route=%3Csip:a@b%3E&body=x&P-Asserted-Identity=%3Csip:1@b%3E&X-Line=a%0d%0aVia:%20b'
+    const headers = [{ name: 'x-two', value: 'own' }]
+    const { engine, invite, call_sid } = await place({
+      to: { type: 'sip', sipUri: `sip:bob@192.0.2.9?X-Foo=bar%20r&X-Two=b&${evil}` },
+      headers,
+    })
+    expect(invite.options).toMatchObject({
+      uri: 'sip:bob@192.0.2.9',
+      to: 'sip:bob@192.0.2.9',
+      headers: [...headers, { name: 'x-foo', value: 'bar r' }],
+    })
+    const notes = engine.store
+      .journalOf(call_sid)
+      .flatMap((event) => (event.type === 'note' ? [event.sentence] : []))
+    expect(notes).toEqual([
+      'these headers of the SIP URI are sent: X-Foo, X-Two',
+      'these headers of the SIP URI may not be set and were left out: Via, Route, X-Line, body, P-Asserted-Identity',
+    ])
+  })
+
   it('goes there, without the headers of the URI', async () => {
     const { engine, invite } = await place(sipUri('sip:bob@192.0.2.9:5080;user=phone?Subject=x'))
     const uri = 'sip:bob@192.0.2.9:5080;user=phone'

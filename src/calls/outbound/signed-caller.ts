@@ -3,7 +3,7 @@
 import { signedNumber } from '../../lib/canonical-number.ts'
 import { splitList } from '../../sip/message/list.ts'
 import type { Attestation } from '../../contracts/number-trust.ts'
-import { numberIn, withoutParameters } from '../inbound/invite.ts'
+import { numberIn } from '../inbound/invite.ts'
 import type { AccountFacts, Directory } from '../ports.ts'
 import type { CallerOrder } from './caller-identity.ts'
 
@@ -25,7 +25,7 @@ export async function signedCaller(
   const valuesOf = (isOne: (name: string) => boolean): readonly string[] =>
     headers.flatMap(({ name, value }) => (isOne(name) ? splitList(value) : []))
   // A verifier prefers P-Asserted-Identity to From (RFC 8224 §8.1, ATIS-1000074), and reads the number alone.
-  const asserted = valuesOf((name) => name === asserting).map((value) => withoutParameters(numberIn(value)))
+  const asserted = valuesOf((name) => name === asserting).map(numberIn)
   const calling = asserted.find((number) => signedNumber(number) !== undefined) ?? fromUser
   const shown = valuesOf((name) => alsoShown.has(name)).map(numberIn)
   const isOwn = async (number: string): Promise<boolean> => {

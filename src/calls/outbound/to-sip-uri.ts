@@ -1,10 +1,12 @@
 // The place to try for a call to a SIP URI. It is guarded, because a customer wrote the URI.
 import { AppError } from '../../lib/errors.ts'
 import { hasSips } from '../../sip/contact.ts'
-import { serializeUri, tryParseUri } from '../../sip/message/uri.ts'
+import type { HeaderField } from '../../sip/message/message.ts'
+import { serializeUri, tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
 import type { SipUri } from '../../sip/message/uri.ts'
 import type { Remote, Resolved } from '../../sip/sip.ts'
 import { transports } from '../../sip/transport/transports.ts'
+import { toHeaderFields } from '../application/app-headers.ts'
 import type { CallServices } from '../call-services.ts'
 import { dialledIn } from '../defence/dialled-uri.ts'
 import type { AccountFacts, TeamsFacts, TeamsProxy } from '../ports.ts'
@@ -26,8 +28,9 @@ export async function toSipUri(
   const { directory } = services
   const uri = parseTargetUri(sipUri, 'to.sipUri')
   if ((await directory.accountByRealm(uri.host)) !== undefined) throw loop()
-  // The headers of a URI do not belong in the start line (RFC 3261 §19.1.1).
+  // The headers of a URI belong in the header of the request, not in the start line (RFC 3261 §19.1.1, §19.1.5).
   const text = serializeUri({ ...uri, headers: new Map() })
+  const headers = [...order.headers, ...embeddedHeaders(sipUri, search)]
   const dialled = dialledIn(uri)
   const route = proxy === undefined ? undefined : `<${toLooseRoute(proxy)}>`
   return [
@@ -38,7 +41,7 @@ export async function toSipUri(
         ...(srtpEncryption === undefined ? {} : { protection: offered[srtpEncryption] }),
         ...(dialled === undefined ? {} : { dialled }),
         invite: (host) => ({
-          ...callerFields(order, host),
+          ...callerFields({ ...order, headers }, host),
           uri: text,
           to: text,
           mustLeave: true,
@@ -56,6 +59,34 @@ export async function toSipUri(
       },
     ],
   ]
+}
+
+/** Returns the headers of the URI that `headers` may set and does not, and journals them and the others. */
+function embeddedHeaders(sipUri: string, { order, journal }: Search): readonly HeaderField[] {
+  const query = sipUri.includes('?') ? sipUri.slice(sipUri.indexOf('?') + 1) : ''
+  if (query === '') return []
+  const given = query.split('&').map((part) => {
+    const [name = '', ...value] = part.split('=')
+    return [unescapeUri(name), unescapeUri(value.join('='))] as const
+  })
+  const set = new Set(order.headers.map(({ name }) => name))
+  // `body` stands for a body, and the caller may not be changed by a URI.
+  const isOpen = ([name]: readonly [string, string]): boolean => !closedInUri.has(name.toLowerCase())
+  const { fields, refused } = toHeaderFields(Object.fromEntries(given.filter(isOpen)))
+  const left = [...refused, ...given.filter((one) => !isOpen(one)).map(([name]) => name)]
+  const sent = fields.filter(({ name }) => !set.has(name))
+  const names = given.map(([name]) => name).filter((name) => !left.includes(name))
+  if (names.length > 0) journal.note({ type: 'note', sentence: sentenceOf('are sent', names) })
+  if (left.length > 0)
+    journal.note({ type: 'note', sentence: sentenceOf('may not be set and were left out', left) })
+  return sent
+}
+
+const closedInUri: ReadonlySet<string> = new Set(['body', 'p-asserted-identity', 'p-preferred-identity'])
+const maxNameChars = 256
+
+function sentenceOf(what: string, names: readonly string[]): string {
+  return `these headers of the SIP URI ${what}: ${names.join(', ').slice(0, maxNameChars)}`
 }
 
 /** Demands that each hop to a sips URI is secure, including a named proxy: RFC 3261 §26.2.2. */

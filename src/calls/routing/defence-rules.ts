@@ -13,7 +13,7 @@ export const defence = {
     },
     'defence-number': {
       sentence:
-        'The number called is not a plus and digits, or digits alone. Separators (`-`, `.`, `(`, `)`, spaces) and invisible format characters are removed first. At the address of a carrier this is also true of the user of a SIP URI with a digit in it, which may have no separators, of a URI with a password, and of one with other parameters than `transport`, `user` and `lr`.',
+        'The number called is not a plus and digits, or digits alone. Separators (`-`, `.`, `(`, `)`, spaces) and invisible format characters are removed first. At the address of a carrier this is also true of the user of a SIP URI, which may have no separators, unless it begins with a letter and has at most six digits, of a URI with a password, and of one with other parameters than `transport`, `user` and `lr`.',
       decides: 'The call is refused with `unreadable_number`.',
     },
     'defence-destination': {

@@ -58,9 +58,15 @@ export const callErrors = {
     http: 503,
     cure: 'Let more agents take callers, spread the callers over several queues, or let the application do something else for them: the action hook of enqueue gets queue_result error.',
   },
+  too_many_hops: {
+    cause: 'The Max-Forwards of the call is used up, so that it may be dialled on to no other place.',
+    http: 482,
+    sip: 483,
+    cure: 'Correct the route that leads the call through more and more places, or let the caller send a higher Max-Forwards: 70 is usual.',
+  },
   loop_detected: {
     cause:
-      'The call has passed through this platform before: its headers say so, its Max-Forwards is used up, it has passed through five times, or it has come back twice to a number that is still being called.',
+      'The call has passed through this platform before: its headers say so, it has passed through five times, or it has come back twice to a number that is still being called.',
     http: 482,
     sip: 482,
     cure: 'Correct the route that leads the call back to the application it left.',

@@ -70,6 +70,19 @@ describe('dialog state', () => {
     })
   })
 
+  it('reads lr in a Record-Route without <> as that of its URI, so that its proxy stays a loose router', () => {
+    const headers = [
+      ...invite.headers,
+      { name: 'record-route', value: 'sip:p9.example;lr, sip:p8.example;lr=on' },
+    ]
+    const { routeSet } = uasDialogState({ ...invite, headers }, 't')
+    expect(routeSet.slice(-2)).toEqual(['<sip:p9.example;lr>', '<sip:p8.example;lr=on>'])
+    expect(addressed('sip:a@b', routeSet.slice(-2))).toMatchObject({
+      uri: 'sip:a@b',
+      nextHop: 'sip:p9.example;lr',
+    })
+  })
+
   it('leaves out a Record-Route that no request can be sent to', () => {
     const headers = [...invite.headers, { name: 'record-route', value: 'nonsense, <tel:+441234>' }]
     expect(uasDialogState({ ...invite, headers }, 'b1').routeSet).toHaveLength(3)

@@ -3,7 +3,7 @@ import { cseqOf } from '../message/cseq.ts'
 import { splitList } from '../message/list.ts'
 import { headerOf, headersOf } from '../message/message.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../message/message.ts'
-import { parseNameAddr, tagOf } from '../message/name-addr.ts'
+import { parseNameAddr, splitAddresses, tagOf } from '../message/name-addr.ts'
 import { parseUri, serializeUri } from '../message/uri.ts'
 
 export interface DialogState {
@@ -57,7 +57,7 @@ export function uacDialogState(invite: SipRequest, response: SipResponse): Dialo
 
 /** Returns the URI of the first Contact, or undefined if none can be used. */
 export function contactUriOf(message: SipMessage): string | undefined {
-  const value = splitList(headerOf(message, 'contact') ?? '')[0]
+  const value = splitAddresses(headerOf(message, 'contact') ?? '')[0]
   if (value === undefined || value === '*') return undefined
   try {
     const { uri } = parseNameAddr(value)
@@ -75,10 +75,14 @@ export function recordedBy(message: SipMessage): string | undefined {
 
 /**
  * Returns the Record-Route values. A value that is not an address is left out, since every later request would fail
- * with it.
+ * with it. One without <> is not legal (RFC 3261 §25.1, rec-route): its parameters are read as those of the URI, and not
+ * as those of the field (§20, which is about Contact, From and To), since a Record-Route has lr in its URI, and without it
+ * the proxy would be taken for a strict router.
  */
 function recordedRoutes(message: SipMessage): string[] {
-  const values = headersOf(message, 'record-route').flatMap(splitList)
+  const values = headersOf(message, 'record-route')
+    .flatMap(splitList)
+    .map((value) => (value.includes('<') ? value : `<${value}>`))
   return values.filter((value) => {
     try {
       return parseUri(parseNameAddr(value).uri).scheme !== 'tel'

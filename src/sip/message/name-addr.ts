@@ -16,25 +16,32 @@ export interface NameAddr {
 }
 
 // Deviation from RFC 3261 §25.1, where an unquoted display name is tokens: phones that people configure by hand send
-// names as they were typed, `Sales (2nd floor): A & B`. Characters that separate values or parameters are still
-// refused.
+// names as they were typed, `Sales (2nd floor): A & B`. A name with characters that separate values or parameters is
+// none.
 const plainName = /^[^"<>,;\\\p{Cc}]*$/u
+const control = /(?!\t)\p{Cc}/u
 const quotedString = /^"(?:[^"\\]|\\.)*"$/s
 
-/** Parses one value; split lists with `splitList` first. */
+/** Parses one value; split lists with `splitAddresses` first. */
 export function parseNameAddr(text: string): NameAddr {
   const open = indexOfBracket(text)
   if (open === -1) return parseAddrSpec(text)
   const close = text.indexOf('>', open)
   if (close === -1) throw malformed('Missing > in an address')
   const name = text.slice(0, open).trim()
-  if (!quotedString.test(name) && !plainName.test(name.replaceAll('\t', ' ')))
-    throw malformed('Bad display name')
   const rest = text.slice(close + 1).trim()
   if (rest !== '' && !rest.startsWith(';')) throw malformed('Unexpected text after an address')
   const params = rest === '' ? noParams : parseParams(rest.slice(1))
   const uri = checkUri(text.slice(open + 1, close))
-  return name === '' ? { uri, params } : { displayName: unquote(name), uri, params }
+  const displayName = readName(name)
+  return displayName === undefined ? { uri, params } : { displayName, uri, params }
+}
+
+/** Returns the name; undefined if there is none, or if it cannot be read: nothing depends on it. */
+function readName(name: string): string | undefined {
+  if (control.test(name)) throw malformed('Control character in a display name')
+  const isGood = quotedString.test(name) || plainName.test(name.replaceAll('\t', ' '))
+  return name === '' || !isGood ? undefined : unquote(name)
 }
 
 /**
@@ -77,9 +84,22 @@ export function serializeNameAddr(address: NameAddr): string {
   return `${name}<${address.uri}>${serializeParams(address.params)}`
 }
 
+/** Splits a list of addresses. A part without a URI is the beginning of a name with a comma that is not quoted. */
+export function splitAddresses(value: string): string[] {
+  const addresses: string[] = []
+  let begun = ''
+  for (const part of splitList(value)) {
+    const text = `${begun}${part}`
+    const isWhole = part === '*' || part.includes('<') || /^[A-Za-z][A-Za-z0-9+.-]*:/.test(part)
+    if (isWhole) addresses.push(text)
+    begun = isWhole ? '' : `${text}, `
+  }
+  return begun === '' ? addresses : [...addresses, begun]
+}
+
 /** Returns all values of a field that may be repeated and listed, in order. */
 export function nameAddrsOf(message: SipMessage, name: string): NameAddr[] {
-  return headersOf(message, name).flatMap((value) => splitList(value).map(parseNameAddr))
+  return headersOf(message, name).flatMap((value) => splitAddresses(value).map(parseNameAddr))
 }
 
 /** Returns the tag of a From or To value, cheaper than parsing all of it; undefined if it has none. */

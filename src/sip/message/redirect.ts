@@ -1,9 +1,8 @@
 // The targets of a 3xx: its Contacts, the preferred ones first (RFC 3261 §8.1.3.4, §21.3).
 import { AppError } from '../../lib/errors.ts'
-import { splitList } from './list.ts'
 import { headersOf } from './message.ts'
 import type { SipResponse } from './message.ts'
-import { parseNameAddr } from './name-addr.ts'
+import { parseNameAddr, splitAddresses } from './name-addr.ts'
 import { parseUri } from './uri.ts'
 
 export interface RedirectTarget {
@@ -22,7 +21,7 @@ const maxUriChars = 512
 export function redirectTargets(response: SipResponse): readonly RedirectTarget[] {
   if (response.status < 300 || response.status > 399) return []
   const targets = new Map<string, RedirectTarget>()
-  for (const value of headersOf(response, 'contact').flatMap(splitList)) {
+  for (const value of headersOf(response, 'contact').flatMap(splitAddresses)) {
     const target = readTarget(value)
     if (target !== undefined && !targets.has(target.uri)) targets.set(target.uri, target)
   }

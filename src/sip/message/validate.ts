@@ -14,7 +14,7 @@ import { splitList } from './list.ts'
 import { malformed } from './malformed.ts'
 import { headerOf, headersOf } from './message.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message.ts'
-import { parseNameAddr } from './name-addr.ts'
+import { parseNameAddr, splitAddresses } from './name-addr.ts'
 import { parseUri, schemeOf } from './uri.ts'
 import { hasSeveralVias, topVia } from './via.ts'
 
@@ -132,7 +132,7 @@ function refuseHeaders(request: SipRequest): undefined {
     throw malformed('Bad max-forwards')
   for (const value of headersOf(request, 'contact')) {
     if (value === '*') continue
-    for (const contact of splitList(value)) checkAddress(contact, 'contact')
+    for (const contact of splitAddresses(value)) checkAddress(contact, 'contact')
   }
   // RFC 3261 §10.2: the address of record is a SIP or SIPS URI.
   if (request.method === 'REGISTER' && !isSip(parseNameAddr(headerOf(request, 'to') ?? '').uri)) {

@@ -1,10 +1,9 @@
 // The requests in the Contact fields of a REGISTER: RFC 3261 §10.3 steps 6 and 7.
 import { AppError } from '../../lib/errors.ts'
 import { registrationLimits } from '../limits.ts'
-import { splitList } from '../message/list.ts'
 import { headerOf, headersOf } from '../message/message.ts'
 import type { SipRequest } from '../message/message.ts'
-import { parseNameAddr } from '../message/name-addr.ts'
+import { parseNameAddr, splitAddresses } from '../message/name-addr.ts'
 import { parseUri } from '../message/uri.ts'
 import { instanceOf, keyOf } from './binding.ts'
 import { grantExpires, parseDeltaSeconds } from './expires.ts'
@@ -32,7 +31,7 @@ const { maxContactChars, maxPerUser } = registrationLimits
 
 /** Throws AppError bad_request. */
 export function readContacts(request: SipRequest): ContactWish {
-  const contacts = headersOf(request, 'contact').flatMap(splitList)
+  const contacts = headersOf(request, 'contact').flatMap(splitAddresses)
   const expires = headerOf(request, 'expires')
   if (contacts.length === 0) return { kind: 'query' }
   if (contacts.includes('*')) {
@@ -71,7 +70,7 @@ function readPhone(contact: string, expires: string | undefined): PhoneWish {
  */
 export function secondsWanted(request: SipRequest): number | undefined {
   const header = parseDeltaSeconds(headerOf(request, 'expires'))
-  const [first] = headersOf(request, 'contact').flatMap(splitList)
+  const [first] = headersOf(request, 'contact').flatMap(splitAddresses)
   if (request.method !== 'REGISTER' || first === undefined || first === '*') return header
   return parseDeltaSeconds(parseNameAddr(first).params.get('expires')) ?? header
 }
