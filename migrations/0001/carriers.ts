@@ -42,6 +42,7 @@ async function createVoipCarriers(db: Kysely<unknown>): Promise<void> {
     // JSON text: the outcome of the last registration.
     .addColumn('register_status', 'text')
     .addColumn('tech_prefix', 'text')
+    .addColumn('send_user_phone', 'integer', flag(0))
     .addColumn('inbound_auth_username', 'text')
     .addColumn('inbound_auth_password', 'text')
     .addColumn('diversion', 'text')

@@ -186,6 +186,8 @@ export interface OutboundCarrier {
   readonly dtmf_type?: KeyWay
   readonly tech_prefix: string | null
   readonly e164_leading_plus: boolean
+  /** Whether URIs with a number say `user=phone` (RFC 3261 §19.1.1). */
+  readonly send_user_phone: boolean
   /** The number in the Diversion header of calls. */
   readonly diversion: string | null
   readonly outbound_sip_proxy: string | null

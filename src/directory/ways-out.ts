@@ -123,6 +123,7 @@ function toCarrier(row: Row<'voip_carriers'>, gateways: readonly OutboundGateway
     dtmf_type: row.dtmf_type,
     tech_prefix: row.tech_prefix,
     e164_leading_plus: row.e164_leading_plus === 1,
+    send_user_phone: row.send_user_phone === 1,
     diversion: row.diversion,
     outbound_sip_proxy: row.outbound_sip_proxy,
     requires_register: row.requires_register === 1,

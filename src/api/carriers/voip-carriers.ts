@@ -42,6 +42,11 @@ export const voipCarriers = defineResource({
       .nullable()
       .describe('The application that runs calls to numbers without one; needs an account.'),
     e164_leading_plus: flag().default(0).describe('1: numbers go out with a leading plus.'),
+    send_user_phone: flag()
+      .default(0)
+      .describe(
+        '1: SIP URIs with a number end with `;user=phone` in the Request-URI, To, From and P-Asserted-Identity of calls to it, as some carriers demand. 0: they do not, since most carriers need none and a few refuse it.',
+      ),
     requires_register: flag()
       .default(0)
       .describe(

@@ -7,6 +7,7 @@ import type { ScriptedEngine } from '../../../test/support/scripted-engine/scrip
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
+import { toAlert } from '../journal/alerts.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 const { account_sid, service_provider_sid } = account
@@ -131,9 +132,19 @@ describe('a recording session that comes in', () => {
     expect((await dialog?.listener.offered(off, request))?.status).toBe(488)
   })
 
-  it('is refused with 503 if no participant is named, and with 488 if it has one stream', async () => {
-    const invite = await ring(platform(), [asked])
-    expect(reasonOf(invite)).toEqual([503, expect.stringContaining('cannot be read')])
+  it('is recorded without names if no participant is named, with a problem in the journal and an alert', async () => {
+    const engine = platform()
+    const invite = await ring(engine, [asked])
+    expect(invite.accepted).toBeDefined()
+    expect(engine.hooks.payloadsOf('/call')[0]?.['participants']).toEqual([])
+    expect(notesOf(engine)).toContain('a recording session without names')
+    const events = engine.store.batches.flatMap((batch) => batch.events)
+    const problem = events.find((event) => event.type === 'problem')
+    expect(problem).toMatchObject({ code: 'siprec_unreadable' })
+    expect(problem && toAlert(problem)).toMatchObject({ alert_type: 'recording-failure' })
+  })
+
+  it('is refused with 488 if it has one stream', async () => {
     const one = await ring(platform(), parties, two.slice(0, two.indexOf(line(4002))))
     expect(reasonOf(one)).toEqual([488, 'a recording session has two streams of sound'])
   })

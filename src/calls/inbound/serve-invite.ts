@@ -20,8 +20,7 @@ import { identifyTeams, refuseStrayTeams } from './identify-teams.ts'
 import { carrierOf, tenantOf, trunkOf } from './identity.ts'
 import type { Identity, Origin, OwnedIdentity } from './identity.ts'
 import { partiesOf } from './invite.ts'
-import { readArrival, recordingArrival, recordingVerbs, refuseStrayRecording } from './recording-arrival.ts'
-import type { RecordingArrival } from './recording-arrival.ts'
+import { noteRecording, recordingArrival, recordingVerbs, refuseStrayRecording } from './recording-arrival.ts'
 import { receivedMedia } from '../siprec/received-streams.ts'
 import type { RecordedParties } from '../siprec/recorded-parties.ts'
 import { createCallLog } from '../journal/call-log.ts'
@@ -61,7 +60,7 @@ export interface Arrival {
   cancel: SipRequest | undefined
   leg: Leg | undefined
   /** Set together with the leg, for a recording session. */
-  recording?: RecordingArrival | undefined
+  recording?: RecordedParties | undefined
 }
 
 type Known = Extract<Identity, { kind: 'known' }>
@@ -156,7 +155,7 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, options: CallContext
     unanswered: unansweredIncoming(arrival.invite, services.maxCallMs),
     journal,
     status: new StatusReporter(journal, node(), () => leg.session.status),
-    media: recording?.kind === 'read' ? receivedMedia(media, recording.parties.callerLine) : media,
+    media: recording === undefined ? media : receivedMedia(media, recording.callerLine),
     protection: tenant === undefined ? undefined : { sdes: 'required' },
     clock,
     log,
@@ -237,14 +236,14 @@ async function serveCaller(
   if (target.kind === 'queue') return connectToQueue(leg, target.name, context)
   if (target.kind === 'conference') return connectToConference(leg, target.name, context)
   const { application, isNamed } = target
-  const recorded = readArrival(recording, leg)
+  if (recording !== undefined) noteRecording(recording, leg)
   leg.journal.add({ type: 'application', application_sid: application.application_sid })
   leg.status.expect(application.call_status_hook)
   // A user may name its application in the same header.
   if (!isNamed && headerOf(invite.request, 'x-application-sid') === application.application_sid)
     throw new AppError('loop_detected', 'the call came back to the application it left')
   leg.callerProgress.ringAfter(account.ringing_after_ms ?? services.ringingMs)
-  await runToItsEnd(leg, invite, { application, origin, recorded }, context)
+  await runToItsEnd(leg, invite, { application, origin, recorded: recording }, context)
 }
 
 interface Chosen {

@@ -55,6 +55,7 @@ const alertsByCode: ReadonlyMap<string, string> = new Map([
   ['audio_not_found', 'play-url-notfound'],
   ['disk_full', 'disk-full'],
   ['siprec_failed', 'recording-failure'],
+  ['siprec_unreadable', 'recording-failure'],
   ['recording_server_missing', 'recording-failure'],
   ['recording_refused', 'recording-failure'],
   ['recording_failed', 'recording-failure'],

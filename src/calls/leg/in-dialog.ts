@@ -133,13 +133,9 @@ async function answerOffer(
 
 /** Notes the current participants that a recording client reports. Metadata that cannot be read changes nothing. */
 function noteParties(request: SipRequest, journal: JournalWriter): void {
-  try {
-    const parties = updatedParties(request)
-    if (parties !== undefined) journal.note({ type: 'note', sentence: partiesSentence(parties) })
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    journal.note(toProblem(error))
-  }
+  const parties = updatedParties(request)
+  if (parties?.unread !== undefined) journal.note(toProblem(parties.unread))
+  else if (parties !== undefined) journal.note({ type: 'note', sentence: partiesSentence(parties) })
 }
 
 type RequestedLeg = Pick<AnsweredLeg, 'media' | 'digits' | 'take'>

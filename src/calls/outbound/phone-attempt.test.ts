@@ -37,6 +37,28 @@ describe('the number that a carrier is sent', () => {
 })
 
 describe('the INVITE to a carrier', () => {
+  it('says user=phone of numbers, and of nothing else, if the carrier wants it', () => {
+    const asserted =
+      '"Bank" <sip:+4430@h>, sip:+4431@h, <tel:+4432>, <sip:anonymous@h>, <sip:+4433;cpc=x@h;user=phone>'
+    const headers = [
+      { name: 'p-asserted-identity', value: asserted },
+      { name: 'x-line', value: '<sip:+4430@h>' },
+    ]
+    const sent = invite({ send_user_phone: true, e164_leading_plus: true }, { order: { ...order, headers } })
+    const called = 'sip:+15550100@192.0.2.10;user=phone;transport=udp'
+    expect(sent).toMatchObject({ uri: called, to: called, from: '<sip:+4420@198.51.100.1;user=phone>' })
+    expect(sent.headers).toEqual([
+      {
+        name: 'p-asserted-identity',
+        value:
+          '"Bank" <sip:+4430@h;user=phone>, sip:+4431@h;user=phone, <tel:+4432>, <sip:anonymous@h>, <sip:+4433;cpc=x@h;user=phone>',
+      },
+      headers[1],
+    ])
+    const anonymous = invite({ send_user_phone: true }, { order: { from: 'anonymous', headers: [] } })
+    expect(anonymous.from).toBe('<sip:anonymous@198.51.100.1>')
+  })
+
   it('goes to the number at the gateway, from our address, without a port that is the usual one', () => {
     const mayReach = (): boolean => true
     expect(invite({}, { mayReach })).toEqual({

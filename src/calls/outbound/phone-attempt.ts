@@ -1,8 +1,12 @@
 // The INVITE to a carrier's gateway for a phone number.
 import { isIP } from 'node:net'
-import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { HeaderField } from '../../sip/message/message.ts'
+import { parseNameAddr, serializeNameAddr, splitAddresses } from '../../sip/message/name-addr.ts'
+import { escapeUser, parseUri, serializeHostPort, serializeUri, unescapeUri } from '../../sip/message/uri.ts'
 import { transports } from '../../sip/transport/transports.ts'
 import type { SignedIdentity } from '../../contracts/number-trust.ts'
+import { readDialled } from '../defence/dialled-number.ts'
 import type { OutboundCarrier, OutboundGateway } from '../ports.ts'
 import type { AttemptInvite } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
@@ -30,16 +34,42 @@ export function toInvite(attempt: PhoneAttempt): AttemptInvite {
   const place = placeOf(attempt)
   const uri = uriAt(`${escapeUser(toDialled(number, carrier))}@${place}`, attempt.gateway)
   const credentials = attempt.auth ?? credentialsOf(carrier)
+  const called = carrier.send_user_phone ? withUserPhone(uri) : uri
+  const headers = [...caller.headers, ...diversionOf(carrier, caller, place)]
   return {
     ...caller,
+    from: carrier.send_user_phone ? withUserPhone(caller.from) : caller.from,
     contactUser: carrier.register_username ?? caller.contactUser,
-    headers: signed([...caller.headers, ...diversionOf(carrier, caller, place)], attempt),
-    uri,
-    to: uri,
+    headers: signed(carrier.send_user_phone ? headers.map(assertedAsPhone) : headers, attempt),
+    uri: called,
+    to: called,
     mayReach: attempt.mayReach,
     takesUntagged: true,
     ...(routes.length === 0 ? {} : { routes }),
     ...(credentials === undefined ? {} : { credentials }),
+  }
+}
+
+function assertedAsPhone({ name, value }: HeaderField): HeaderField {
+  if (name !== 'p-asserted-identity') return { name, value }
+  return { name, value: splitAddresses(value).map(withUserPhone).join(', ') }
+}
+
+/** Adds user=phone to a SIP URI, or to that in an address, if its user is a number (RFC 3261 §19.1.6). */
+function withUserPhone(text: string): string {
+  try {
+    const address = text.includes('<') ? parseNameAddr(text) : undefined
+    const uri = parseUri(address?.uri ?? text)
+    if (uri.scheme === 'tel' || readDialled(unescapeUri(uri.user ?? '')) === undefined) return text
+    const phone = serializeUri({
+      ...uri,
+      params: new Map([['user', 'phone'], ...uri.params, ['user', 'phone']]),
+    })
+    return address === undefined ? phone : serializeNameAddr({ ...address, uri: phone })
+  } catch (error) {
+    // An application may write anything into a header.
+    if (error instanceof AppError) return text
+    throw error
   }
 }
 

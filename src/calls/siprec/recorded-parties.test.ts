@@ -118,8 +118,23 @@ describe('who is recorded', () => {
     ['has no address', withMetadata(whole('<participant/>', streams))],
     ['has addresses that are none', withMetadata(whole(person('p1', 'alice')))],
     ['is in no XML', withMetadata('hello')],
-  ])('and %s: siprec_unreadable', (_what, request) => {
-    expect(() => recordedParties(request)).toThrow(expect.objectContaining({ code: 'siprec_unreadable' }))
+    ['is in XML that is cut off', withMetadata(whole(person('p1', 'sip:alice@a.example')).slice(0, -20))],
+  ])('and %s: the session has no names, and the reason is known', (_what, request) => {
+    expect(recordedParties(request)).toEqual({
+      participants: [],
+      callerLine: 0,
+      unread: expect.objectContaining({ code: 'siprec_unreadable' }),
+    })
+  })
+
+  it('is read by the names of the drafts of RFC 7865', () => {
+    const draft = `<?xml version="1.0"?><recording_metadata xmlns="urn:ietf:params:xml:ns:siprec"><dataMode>complete</dataMode>
+      <recording id="urn:uuid:r1"/><session id="urn:uuid:s1" group="urn:uuid:g1"/>
+      <participant id="urn:uuid:p1" session="urn:uuid:s1"><aor>sip:alice@a.example;user=phone</aor><send><id>urn:uuid:t1</id></send></participant>
+      <participant id="urn:uuid:p2" session="urn:uuid:s1"><aor>sip:bob@b.example</aor><send><id>urn:uuid:t2</id></send></participant>
+      <stream id="urn:uuid:t1" session="urn:uuid:s1"><label>2</label><mode>separate</mode></stream>
+      <stream id="urn:uuid:t2" session="urn:uuid:s1"><label>1</label></stream></recording_metadata>`
+    expect(shown(withMetadata(draft))).toEqual([...ofTwo, 0])
   })
 
   it('is not looked for in a call', () => {

@@ -1,5 +1,6 @@
 // The parties of an incoming recording session and their streams, from its metadata (RFC 7865) or from the header that
 // Cisco sends instead.
+import { AppError } from '../../lib/errors.ts'
 import { bodyParts, mediaTypeOf, sdpOf } from '../../sip/message/body.ts'
 import type { BodyPart } from '../../sip/message/body.ts'
 import { splitList } from '../../sip/message/list.ts'
@@ -19,8 +20,10 @@ export interface Participant {
 }
 
 export interface RecordedParties {
-  /** The caller first. */
+  /** The caller first. Empty if the metadata cannot be read: the session is recorded without names. */
   readonly participants: readonly Participant[]
+  /** The error siprec_unreadable that says why there are no participants. */
+  readonly unread?: AppError
   /** The index of the caller's stream among the lines of the SDP. */
   readonly callerLine: number
 }
@@ -48,13 +51,22 @@ export function isRecordingSession(request: SipMessage): boolean {
   )
 }
 
-/** Returns undefined if the message has no metadata, as most re-INVITEs. Throws AppError siprec_unreadable. */
+/** Returns undefined if the message has no metadata, as most re-INVITEs. */
 export function updatedParties(message: SipMessage): RecordedParties | undefined {
   return metadataIn(message) === undefined ? undefined : recordedParties(message)
 }
 
-/** Throws AppError siprec_unreadable. */
+/** Returns the parties. What cannot be read in the metadata ends no recording: there are then no participants. */
 export function recordedParties(request: SipMessage): RecordedParties {
+  try {
+    return readParties(request)
+  } catch (error) {
+    if (error instanceof AppError) return { participants: [], callerLine: 0, unread: error }
+    throw error
+  }
+}
+
+function readParties(request: SipMessage): RecordedParties {
   const metadata = metadataIn(request)
   const parties =
     metadata === undefined ? ciscoParties(request) : partiesOf(readXml(metadata.content), request)
@@ -68,6 +80,7 @@ export function recordedParties(request: SipMessage): RecordedParties {
 }
 
 export function partiesSentence({ participants }: RecordedParties): string {
+  if (participants.length === 0) return 'a recording session without names'
   const named = participants.map(
     ({ participant, uri_user, uri_host }) => `${participant} ${uri_user}@${uri_host}`,
   )
@@ -109,15 +122,16 @@ function partiesOf(document: XmlElement, request: SipMessage): readonly Party[] 
     .slice(0, maxParties)
     .flatMap((participant) => {
       const name = allNamed(participant, 'nameID')[0]
-      const aor = name?.attributes.get('aor') ?? (name && textOf(name, 'aor'))
+      // Drafts of RFC 7865 had the address directly in the participant.
+      const aor = name?.attributes.get('aor') ?? textOf(name ?? participant, 'aor')
       const party = aor === undefined ? undefined : partyAt(aor.trim())
       if (party === undefined) return []
       const id = idOf(participant, 'participant_id')
-      // Drafts of RFC 7865 had the streams inside the participant.
+      // The drafts had the streams inside the participant, and each name in an element id.
       const streams = [participant, ...sent.filter((one) => one.attributes.get('participant_id') === id)]
       const lines = streams
         .flatMap((one) => allNamed(one, 'send'))
-        .map((send) => lineOf.get(send.text.trim()) ?? -1)
+        .map((send) => lineOf.get(textOf(send, 'id') ?? send.text.trim()) ?? -1)
       return [{ ...party, line: lines.find((line) => line >= 0) }]
     })
   return named(document, parties)

@@ -114,9 +114,9 @@ export const callErrors = {
     cure: 'Look at the recording server: it must answer an INVITE that requires siprec (RFC 7866) and accept two audio streams with PCMU or PCMA.',
   },
   siprec_unreadable: {
-    cause: 'The metadata of a recording session (SIPREC) does not name the participants who are recorded.',
+    cause:
+      'The metadata of a recording session (SIPREC) does not name the participants who are recorded. The session is recorded without names.',
     http: 400,
-    sip: 503,
     cure: 'Let the recording client send metadata of RFC 7865 with a nameID for each participant, or the headers X-Cisco-Recording-Participant.',
   },
   no_siprec_application: {

@@ -75,6 +75,7 @@ export function outboundCarrier(name: string, changes: Partial<OutboundCarrier> 
     gateways: [{ sip_gateway_sid: `${name} gateway`, host: '192.0.2.10', port: 5060, protocol: 'udp' }],
     tech_prefix: null,
     e164_leading_plus: false,
+    send_user_phone: false,
     diversion: null,
     outbound_sip_proxy: null,
     requires_register: false,
