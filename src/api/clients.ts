@@ -61,8 +61,7 @@ export const clients = defineResource({
   async beforeUpdate({ username, password }, row, { rows, services }) {
     if (username !== undefined && username !== row.username) await demandFree(row.account_sid, username, rows)
     if (password === mask(row.password)) return { password: row.password }
-    if (password !== undefined && password !== row.password)
-      demandSipPassword('password', password, services)
+    if (password !== undefined && password !== row.password) demandSipPassword('password', password, services)
     return undefined
   },
   async afterUpdate(client, { is_active, username, password }, services) {

@@ -41,7 +41,10 @@ function urlOf(path: string, parameter: string, value: string): string {
     ServiceProviderSid: service_provider_sid,
     [parameter]: value,
   }
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => known[name] ?? (name.endsWith('Sid') ? account_sid : 'x'))
+  return path.replaceAll(
+    /\{(\w+)\}/g,
+    (_, name: string) => known[name] ?? (name.endsWith('Sid') ? account_sid : 'x'),
+  )
 }
 
 async function statusOf(method: string, url: string): Promise<number> {
@@ -57,7 +60,8 @@ describe('an id in a path that is none', () => {
   })
 
   // A path without its last id is that of the list. Where a method is not one of the list, only the id is missing.
-  const lastOf = ({ path, parameter }: { path: string; parameter: string }) => path.endsWith(`/{${parameter}}`)
+  const lastOf = ({ path, parameter }: { path: string; parameter: string }) =>
+    path.endsWith(`/{${parameter}}`)
   const isTaken = ({ method, path }: { method: string; path: string }) =>
     apiRoutes.some((route) => route.method === method && route.path === path.replace(/\/\{\w+\}$/, ''))
   it.each(cases.filter((one) => lastOf(one) && !isTaken(one)))(

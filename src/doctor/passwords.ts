@@ -33,7 +33,8 @@ export function createPasswordsCheck(options: PasswordsCheckOptions): Check {
         ),
       )
       const look = await rowsIfAny(rows)
-      if (look === undefined) return settings.length > 0 ? settings : [note('Not checked without the database')]
+      if (look === undefined)
+        return settings.length > 0 ? settings : [note('Not checked without the database')]
       const tenancy = look.for(systemTenancy)
       const [keys, clients, carriers] = await Promise.all([
         Promise.all(

@@ -32,4 +32,5 @@ export const publishedSecrets: readonly string[] = [
 ]
 
 /** The second half of a sentence that begins with the name of a field or a setting. */
-export const publishedFault = 'is printed in the documentation, so that anyone may know it: choose another one'
+export const publishedFault =
+  'is printed in the documentation, so that anyone may know it: choose another one'

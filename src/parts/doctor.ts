@@ -85,8 +85,11 @@ interface Means {
 
 function checksOfMachine(
   config: Config,
-  { rows, platform, publishedSettings }: Pick<Means, 'rows' | 'platform'> &
-    Pick<DoctorOptions, 'publishedSettings'>,
+  {
+    rows,
+    platform,
+    publishedSettings,
+  }: Pick<Means, 'rows' | 'platform'> & Pick<DoctorOptions, 'publishedSettings'>,
 ): readonly Check[] {
   return [
     createPlatformCheck(platform),

@@ -356,6 +356,7 @@ export interface Tables {
     readonly register_public_ip_in_contact: Flag
     readonly register_status: string | null
     readonly tech_prefix: string | null
+    readonly send_user_phone: Flag
     readonly inbound_auth_username: string | null
     readonly inbound_auth_password: string | null
     readonly diversion: string | null

@@ -10,7 +10,13 @@ import type { Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
 import { openRawPhone, rawRequest } from '../support/phone.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { journalOf, productionSettings, provision, sharedPlatform, startPlatform } from '../support/platform-process.ts'
+import {
+  journalOf,
+  productionSettings,
+  provision,
+  sharedPlatform,
+  startPlatform,
+} from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { Inbox, until } from '../support/wait.ts'

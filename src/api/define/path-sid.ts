@@ -18,7 +18,10 @@ const notFoundPaths: ReadonlyMap<string, string> = new Map([
   ['/Applications/{ApplicationSid}', 'application'],
   ['/Clients/{ClientSid}', 'SIP client'],
   ['/MicrosoftTeamsTenants/{TenantSid}', 'Microsoft Teams tenant'],
-  ['/ServiceProviders/{ServiceProviderSid}/SpeechCredentials/{SpeechCredentialSid}/test', 'speech credential'],
+  [
+    '/ServiceProviders/{ServiceProviderSid}/SpeechCredentials/{SpeechCredentialSid}/test',
+    'speech credential',
+  ],
   ['/Users/{UserSid}', 'user'],
   ['/Webhooks/{WebhookSid}', 'webhook'],
 ])

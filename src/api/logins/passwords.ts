@@ -32,7 +32,8 @@ export async function demandPolicy(
   name: string,
   { storage, rules }: Pick<Services, 'storage' | 'rules'>,
 ): Promise<void> {
-  if (rules.refusesPublished && isPublished(given)) throw new AppError('bad_request', `${name} ${publishedFault}`)
+  if (rules.refusesPublished && isPublished(given))
+    throw new AppError('bad_request', `${name} ${publishedFault}`)
   const policy = await storage.for(systemTenancy).password_settings.find(passwordSettingsSid)
   const fault = policyFault(given, policy)
   if (fault !== undefined) throw new AppError('bad_request', `${name} ${fault}`)

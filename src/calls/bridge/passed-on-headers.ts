@@ -22,7 +22,7 @@ const vouchedFor: ReadonlySet<string> = new Set([
   'user-to-user',
 ])
 
-// What a carrier says of its verification is worth nothing beyond the platform (ATIS-1000082 §5.2): the next side
+// The result of a carrier's verification is worth nothing beyond the platform (ATIS-1000082 §5.2): the next side
 // verifies by Identity.
 const verification = /;verstat=[^;>@]*/gi
 

@@ -60,7 +60,7 @@ describe('the pace at which calls of an account begin', () => {
 })
 
 describe('the pace at which calls of all accounts begin', () => {
-  it('falls while the main thread is late, whoever calls, and rises slowly once it keeps up', () => {
+  it('falls while the main thread is late, for all callers, and rises slowly once it keeps up', () => {
     const { second, refusals } = paceWith()
     second(0, { one: 100 })
     expect(second(0.96, { one: 100 })).toEqual({ one: 80 })
