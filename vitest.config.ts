@@ -2,6 +2,7 @@ import { existsSync, statfsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { BusyReporter } from './test/support/busy-reporter.ts'
 import { LongFirst } from './test/support/long-first.ts'
 import { isMissing } from './test/support/tools.ts'
 
@@ -91,7 +92,11 @@ export default defineConfig({
         },
       },
     ],
-    // CI reads the count of tests from there.
-    ...(resultFile === undefined ? {} : { reporters: ['default', ['json', { outputFile: resultFile }]] }),
+    // CI reads the count of tests from the file.
+    reporters: [
+      'default' as const,
+      new BusyReporter(),
+      ...(resultFile === undefined ? [] : [['json', { outputFile: resultFile }] as ['json', object]]),
+    ],
   },
 })

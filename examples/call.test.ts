@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startApplication } from '../test/support/application.ts'
 import type { Application } from '../test/support/application.ts'
-import { codeCache, provision, sharedPlatform } from '../test/support/platform-process.ts'
+import { adminApiKey, codeCache, provision, sharedPlatform } from '../test/support/platform-process.ts'
 import type { Platform, Tenant } from '../test/support/platform-process.ts'
 import { ToolProcess } from '../test/support/processes.ts'
 
@@ -23,7 +23,19 @@ afterAll(async () => {
   await application?.close()
 })
 
-const call = (uri: string, ...args: readonly string[]): ToolProcess =>
+const withKey = (): Readonly<Record<string, string>> => ({
+  ...codeCache(),
+  SWITCHHOOK_ADMIN_API_KEY: adminApiKey,
+  SWITCHHOOK_HTTP_PORT: String(platform.httpPort),
+})
+
+const call = (uri: string, ...args: readonly string[]): ToolProcess => callWith(codeCache(), uri, ...args)
+
+const callWith = (
+  env: Readonly<Record<string, string>>,
+  uri: string,
+  ...args: readonly string[]
+): ToolProcess =>
   new ToolProcess({
     command: process.execPath,
     args: [
@@ -32,7 +44,7 @@ const call = (uri: string, ...args: readonly string[]): ToolProcess =>
       ...['--user', tenant.username, '--password', tenant.password],
       ...['--server', `127.0.0.1:${platform.sip.port}`, ...args],
     ],
-    env: codeCache(),
+    env,
   })
 
 it('hangs up as many seconds after the answer as --seconds says, where the application does not', async () => {
@@ -55,4 +67,32 @@ it('names keys that no phone has, and places no call', async () => {
     '',
     '--press must be keys (0 to 9, *, #, A to D), and is "1x".\n',
   ])
+})
+
+it('prints the cure of the journal with a key, and npm run story the whole call by its id', async () => {
+  const refused = callWith(withKey(), `sip:app-01a20239-2106-4d3c-8f3e-66daad174128@${tenant.realm}`)
+  expect((await refused.exited).code).toBe(1)
+  interface Call {
+    readonly call_sid: string
+    readonly sip_status: number
+  }
+  const path = `/Accounts/${tenant.account_sid}/RecentCalls`
+  const { data } = await platform.api.must<{ data: Call[] }>('GET', `${path}?page=1&count=25`)
+  const { call_sid = '' } = data.find(({ sip_status }) => sip_status >= 400) ?? {}
+  const events = await platform.api.must<Record<string, string>[]>('GET', `${path}/${call_sid}/journal`)
+  const refusal = events.find(({ type }) => type === 'refusal')
+  expect(refusal?.['cure']).toBeTruthy()
+  expect(refused.stderr).toContain(`${refusal?.['cure']} (${refusal?.['code']})`)
+  const story = (id: string): ToolProcess =>
+    new ToolProcess({
+      command: process.execPath,
+      args: [join(import.meta.dirname, 'story.ts'), id],
+      env: withKey(),
+    })
+  const told = story(call_sid)
+  expect([(await told.exited).code, told.stderr]).toEqual([0, ''])
+  expect(told.stdout).toContain(`(${refusal?.['code']})`)
+  const unknown = story('01a20239-2106-4d3c-8f3e-66daad174128')
+  expect((await unknown.exited).code).toBe(1)
+  expect(unknown.stderr).toContain('has a record of the call 01a20239')
 })

@@ -1,5 +1,9 @@
 // `npm run call`: a phone for the terminal. It places one call, prints what it hears and presses the given keys.
-import { placeCall } from './demo/phone.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import { refusalIn } from './demo/journal-story.ts'
+import type { StoryEvent } from './demo/journal-story.ts'
+import { placeCall, RefusedCall } from './demo/phone.ts'
+import { createClient, journalOfSipCall } from './demo/provision-demo.ts'
 import { portOf, readArguments } from './run/arguments.ts'
 
 const help = `npm run call -- <sip URI> --user <name> --password <password> [--press <keys>] [--seconds <n>] [--server <host:port>]
@@ -9,7 +13,9 @@ It places calls and cannot be called: for that register a softphone (docs/guides
   --user, --password  of a client (POST /Clients) in the account whose realm is in the URI
   --press <keys>      pressed one after the other once something is heard
   --seconds <n>       hangs up this long after the answer; without it the call lasts until the platform hangs up or Ctrl-C
-  --server            where the platform takes SIP (127.0.0.1:5060, or as SWITCHHOOK_SIP_PORT says)`
+  --server            where the platform takes SIP (127.0.0.1:5060, or as SWITCHHOOK_SIP_PORT says)
+
+With SWITCHHOOK_ADMIN_API_KEY it prints of a refused call the reason and the cure in its journal.`
 
 const { values, positionals } = readArguments(
   {
@@ -89,7 +95,29 @@ async function main(): Promise<void> {
   }
 }
 
-main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error))
+// The record of a refused call is written a moment after the refusal.
+const maxRecordMs = 5000
+const recordPollMs = 100
+
+/** Returns the reason and the cure in the journal of a refused call: undefined without a key, or without a record. */
+async function reasonOf({ callId, status }: RefusedCall): Promise<string | undefined> {
+  const apiKey = process.env['SWITCHHOOK_ADMIN_API_KEY'] ?? ''
+  const realm = /@([^:;?]+)$/.exec(positionals[0] ?? '')?.[1] ?? ''
+  if (apiKey === '') return undefined
+  const baseUrl = `http://127.0.0.1:${process.env['SWITCHHOOK_HTTP_PORT'] ?? '3000'}`
+  const api = createClient({ baseUrl, apiKey })
+  for (const deadline = performance.now() + maxRecordMs; performance.now() < deadline;) {
+    const journal = (await journalOfSipCall(api, { realm, callId })) as readonly StoryEvent[] | undefined
+    const why = journal && refusalIn(journal)
+    if (journal !== undefined) return why && `The platform refused the call: ${status} ${why}`
+    await wait(recordPollMs)
+  }
+  return undefined
+}
+
+main().catch(async (error: unknown) => {
+  const said = error instanceof Error ? error.message : String(error)
   process.exitCode = 1
+  const reason = error instanceof RefusedCall ? await reasonOf(error).catch(() => undefined) : undefined
+  console.error(reason ?? said)
 })

@@ -85,7 +85,7 @@ it('says what became of a recording, of an audio server and of a gateway', () =>
     'gateway 192.0.2.7 of acme: silent, no response, after 2.0 s',
     '192.0.2.7: unreachable, no route, after 2.0 s',
     'the calling number is proven, with attestation A',
-    'the calling number is not proven: there is no list',
+    'the calling number is not proven: there is no list (no_trust_list)',
   ])
 })
 

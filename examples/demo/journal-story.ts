@@ -28,6 +28,11 @@ function withCure({ sentence, cure, code }: StoryEvent): string {
   return `${because}${typeof cure === 'string' ? `. ${cure}` : ''}${typeof code === 'string' ? ` (${code})` : ''}`
 }
 
+/** Adds the code of an event to its sentence. */
+function withCode(said: string, { code }: StoryEvent): string {
+  return typeof code === 'string' && !said.includes(code) ? `${said} (${code})` : said
+}
+
 /** Returns the error that an event reports. */
 const errorOf = ({ code, sentence }: StoryEvent): string | undefined =>
   typeof code === 'string' && typeof sentence === 'string' ? `${code} ${sentence}` : undefined
@@ -174,7 +179,8 @@ export function journalStory(events: readonly StoryEvent[]): string[] {
   let told: { readonly error: string; readonly at: number } | undefined
   const lines: { at: number; text: string; isKey: boolean }[] = []
   for (const event of events) {
-    const text = sentences[event.type]?.(event, started)
+    const said = sentences[event.type]?.(event, started)
+    const text = said === undefined ? undefined : withCode(said, event)
     if (text === undefined || (hasRung && isBeginning(event))) continue
     hasRung ||= event.type === 'rang'
     const error = errorOf(event)

@@ -138,7 +138,7 @@ class OutgoingCall implements PhoneCall {
     void this.#send(ackFor(this.#invite, message))
     if (message.status === 401 && headerOf(this.#invite, 'authorization') === undefined)
       return this.#prove(message)
-    this.#fail(new Error(`The platform refused the call: ${refusalText(message)}`))
+    this.#fail(new RefusedCall(message, this.callId))
   }
 
   #serve(request: SipRequest): void {
@@ -259,6 +259,18 @@ class OutgoingCall implements PhoneCall {
     clearTimeout(this.#resend)
     this.#isOver = true
     this.#settled.reject(error)
+  }
+}
+
+/** The platform has refused the call. Its message is complete without the journal, whose cure is often a better one. */
+export class RefusedCall extends Error {
+  readonly callId: string
+  readonly status: number
+
+  constructor(response: SipResponse, callId: string) {
+    super(`The platform refused the call: ${refusalText(response)}`)
+    this.callId = callId
+    this.status = response.status
   }
 }
 

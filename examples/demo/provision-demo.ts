@@ -197,3 +197,38 @@ export async function create(api: Api, path: string, body: object): Promise<stri
   const { sid } = (await api('POST', path, body)) as { sid: string }
   return sid
 }
+
+/** Returns the journal of a call of any account that the key may read; undefined if none has the call. */
+export async function journalOfCall(api: Api, call_sid: string): Promise<unknown[] | undefined> {
+  for (const { account_sid } of await list(api, '/Accounts')) {
+    const journal = await journalIn(
+      api,
+      String(account_sid),
+      { call_sid },
+      `&filter=${encodeURIComponent(call_sid)}`,
+    )
+    if (journal !== undefined) return journal
+  }
+  return undefined
+}
+
+/** Returns the journal of a recent call to a SIP realm; undefined if there is no record of it. */
+export async function journalOfSipCall(
+  api: Api,
+  { realm, callId }: { readonly realm: string; readonly callId: string },
+): Promise<unknown[] | undefined> {
+  const account = await findIn(api, '/Accounts', { sip_realm: realm })
+  return account && journalIn(api, String(account['account_sid']), { sip_call_id: callId })
+}
+
+async function journalIn(
+  api: Api,
+  account_sid: string,
+  wanted: Row,
+  query = '',
+): Promise<unknown[] | undefined> {
+  const path = `/Accounts/${account_sid}/RecentCalls`
+  const { data } = (await api('GET', `${path}?page=1&count=25${query}`)) as { readonly data: readonly Row[] }
+  const call = data.find((row) => Object.entries(wanted).every(([name, value]) => row[name] === value))
+  return call && ((await api('GET', `${path}/${String(call['call_sid'])}/journal`)) as unknown[])
+}
