@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path'
 import { StartError } from './lib/start-error.ts'
 
 // Backups and drafts of these files begin with the same names.
-const ours = /^(switchhook\.db|secret\.key|(cache|certificates|recordings)$)/
+const ours = /^(switchhook\.db|secret\.key|(cache|certificates|recordings|reserve)$)/
 
 /**
  * Makes the directory, for its owner only. Closes one that others may enter to them if every file in it is the

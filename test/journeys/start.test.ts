@@ -310,7 +310,9 @@ describe('a first boot', () => {
     expect(child.stdout).not.toContain('{"')
     expect(child.stdout).toContain('From  this machine alone (it listens on 127.0.0.1)')
     const phones = await child.lines.next('the proxy of phones', (text) => text.includes('  Phone '))
-    expect(phones.trimEnd()).toMatch(/^ {2}Phone outbound proxy sip:127\.0\.0\.1:\d+, for phones on this machine$/)
+    expect(phones.trimEnd()).toMatch(
+      /^ {2}Phone outbound proxy sip:127\.0\.0\.1:\d+, for phones on this machine$/,
+    )
   })
 })
 
