@@ -9,6 +9,7 @@ const shown: Readonly<Record<string, string>> = {
   webhook_secret: 'wh_secret_XXXXXXXXXXXXXXXXXXXXXX',
   hash: '0'.repeat(64),
   previous_hash: '0'.repeat(64),
+  token_prefix: 'a62b5d',
   traceId: '0'.repeat(32),
   spanId: '0'.repeat(16),
   parentSpanId: '0'.repeat(16),
