@@ -49,6 +49,18 @@ export const networkSettings = {
     '45000',
     'The UDP port of the media of browsers (WebRTC), all of them together. It is opened when the first browser calls or is called.',
   ),
+  browserUser: {
+    name: 'SWITCHHOOK_BROWSER_USER',
+    fallback: '',
+    describe:
+      'The user and group of the process that carries the media of browsers, as UID:GID, such as 65534:65534, for a platform that runs as root. They must be able to read the program, and not the data directory. Empty for those of the platform.',
+    parse: (text) => {
+      if (text === '') return undefined
+      const [, uid = '', gid = ''] = /^([1-9]\d{0,8}):([1-9]\d{0,8})$/.exec(text) ?? []
+      if (uid === '') throw new Error('must be UID:GID, two numbers above 0')
+      return { uid: Number(uid), gid: Number(gid) }
+    },
+  } satisfies Setting<{ readonly uid: number; readonly gid: number } | undefined>,
   nameServers: {
     name: 'SWITCHHOOK_NAME_SERVERS',
     fallback: '',

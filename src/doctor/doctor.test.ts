@@ -33,6 +33,7 @@ import { createDatabaseCheck } from './database.ts'
 import { createDiskCheck } from './disk.ts'
 import { examine, ok } from './doctor.ts'
 import type { Check, Finding } from './doctor.ts'
+import { createConfinementCheck } from './confinement.ts'
 import { createFileLimitsCheck } from './file-limits.ts'
 import { createPasswordsCheck } from './passwords.ts'
 import { createPortsCheck } from './ports.ts'
@@ -316,6 +317,31 @@ describe('certificates', () => {
       'ok It is for a.test, as SWITCHHOOK_TLS_NAME says',
     ])
     expect(await cureOf(check)).toContain('SWITCHHOOK_TLS_REVOKED')
+  })
+})
+
+describe('the process of browsers', () => {
+  const user = { uid: 65_534, gid: 65_534 }
+  const look = (status: string, browserUser?: typeof user, pid: number | undefined = 7) =>
+    createConfinementCheck({
+      browserUser,
+      platform: async () => ({ health: 'ok', pid }),
+      statusOf: async () => status,
+    }).look()
+  const statusOf = (uid: number, filter: 0 | 2, fixed: 0 | 1): string =>
+    `Uid:\t${uid}\t${uid}\t${uid}\t${uid}\nNoNewPrivs:\t${fixed}\nSeccomp:\t${filter}\n`
+
+  it.each([
+    ['a user of its own and a filter', statusOf(0, 2, 1), user, ['ok', 'ok'], /user of its own, 65534/],
+    ['root', statusOf(0, 0, 0), undefined, ['note', 'note'], /runs as root/],
+    ['the user of the platform', statusOf(998, 2, 1), undefined, ['note', 'ok'], /can read the key file/],
+    ['a user that it cannot have', statusOf(998, 2, 0), user, ['bad', 'note'], /may not start/],
+    ['a system that does not say', '', undefined, ['note'], /Not checked/],
+  ] as const)('is judged with %s', async (_, status, browserUser, states, what) => {
+    const findings = await look(status, browserUser)
+    expect(findings.map(({ state }) => state)).toEqual(states)
+    expect(findings[0]?.what).toMatch(what)
+    if (states[0] === 'note' && status !== '') expect(findings[0]?.what).toContain('OpenSSL 1.1.1w')
   })
 })
 

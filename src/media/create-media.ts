@@ -48,6 +48,7 @@ export function createMedia(options: MediaOptions): Media {
   const paths = new BrowserPaths({
     bind,
     port: options.browserPort ?? 0,
+    user: options.browserUser,
     // One path for each pair of ports, since each path belongs to one session.
     limits: { connectMs: pathLimitMs, peers: portPairs(options.ports) },
     clock,

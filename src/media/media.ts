@@ -250,6 +250,8 @@ export interface MediaOptions {
   readonly ports: PortRange
   /** The UDP port shared by all browsers; any free port if left out. */
   readonly browserPort?: number
+  /** The user of the process of browsers; that of the platform if undefined. */
+  readonly browserUser?: { readonly uid: number; readonly gid: number } | undefined
   readonly workers: number
   /** The directory for clips that are too long for memory. Removed when media stops. */
   readonly scratchDir: string

@@ -19,6 +19,7 @@ import type { Rows } from '../doctor/database.ts'
 import { createDiskCheck } from '../doctor/disk.ts'
 import { examine, ok } from '../doctor/doctor.ts'
 import type { Check, Result } from '../doctor/doctor.ts'
+import { createConfinementCheck } from '../doctor/confinement.ts'
 import { createFileLimitsCheck } from '../doctor/file-limits.ts'
 import { createPasswordsCheck } from '../doctor/passwords.ts'
 import { createPortsCheck } from '../doctor/ports.ts'
@@ -100,6 +101,7 @@ function checksOfMachine(
     createDatabaseCheck(rows, config.databaseUrl === undefined ? 'SQLite' : 'PostgreSQL'),
     createPasswordsCheck({ ...config, rows, publishedSettings }),
     createFileLimitsCheck({ maxCalls: portPairs(config.rtpPorts), platform }),
+    createConfinementCheck({ browserUser: config.browserUser, platform }),
     createCertificatesCheck({
       files: certificateFilesOf(config),
       isMadeHere: ownCertificateOf(config) !== undefined,

@@ -36,6 +36,7 @@ export function createSound(base: Base) {
     publicAddress: config.publicAddress,
     ports: config.rtpPorts,
     browserPort: config.browserPort,
+    browserUser: config.browserUser,
     workers: config.mediaWorkers,
     limits: { mediaMs: config.mediaTimeoutSeconds * 1000, heldMs: config.holdTimeoutSeconds * 1000 },
     scratchDir: join(cacheDir, 'media'),

@@ -1,11 +1,12 @@
 // The paths of browsers in the main thread. The process that carries them is started for the first one, and again
 // after it died.
-import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
+import { createConfinedProcess } from './confined-process.ts'
+import type { ProcessUser } from './confined-process.ts'
 import type { FarSide, FromBrowsers, Gate, OwnSide, PathLimits, PathLoss, ToBrowsers } from './messages.ts'
 
 export interface BrowserPathsOptions {
@@ -15,7 +16,9 @@ export interface BrowserPathsOptions {
   readonly limits: PathLimits
   readonly clock: Clock
   readonly log: Logger
-  readonly createProcess?: () => ChildProcess
+  /** The user of the process; that of the platform if undefined. */
+  readonly user?: ProcessUser | undefined
+  readonly createProcess?: (user: ProcessUser | undefined) => ChildProcess
 }
 
 export interface PathEvents {
@@ -37,11 +40,6 @@ export interface BrowserPath {
 
 const startMs = 10_000
 const openMs = 3000
-
-function createThisProcess(): ChildProcess {
-  // The process gets no secret: its environment is empty.
-  return fork(new URL('./browser-process.ts', import.meta.url), { env: {}, execArgv: [] })
-}
 
 interface Known extends PathEvents {
   readonly resolve: (own: OwnSide) => void
@@ -118,11 +116,11 @@ export class BrowserPaths {
   }
 
   async #start(): Promise<Running> {
-    const { bind, port, limits, clock, log, createProcess = createThisProcess } = this.#options
+    const { bind, port, limits, clock, log, user, createProcess = createConfinedProcess } = this.#options
     if (this.#isStopped) throw unavailable('the platform is stopping')
     let child: ChildProcess
     try {
-      child = createProcess()
+      child = createProcess(user)
     } catch (error) {
       // Node.js throws if the system has no memory left, for example.
       throw unavailable('the process of browsers could not be started', error)
