@@ -181,3 +181,13 @@ describe('an API key', () => {
     expect((await api.get(path, api.sibling.accountKey)).status).toBe(200)
   })
 })
+
+it('POST /ApiKeys without a body makes no key: an admin key is asked for with {}', async () => {
+  const count = () => api.storage.for(systemTenancy).api_keys.count({})
+  const before = await count()
+  const answer = await api.post('/ApiKeys', api.adminKey)
+  expect(answer.status).toBe(400)
+  expect(answer.body).toMatchObject({ msg: expect.stringContaining('account_sid is required') })
+  expect(await count()).toBe(before)
+  expect((await api.post('/ApiKeys', api.adminKey, {})).status).toBe(200)
+})

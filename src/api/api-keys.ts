@@ -55,7 +55,9 @@ export const createApiKey = defineRoute({
     account_sid: sid().optional().describe('The account that the key speaks for.'),
     service_provider_sid: sid()
       .optional()
-      .describe('Instead of account_sid; with neither, an administrator makes an admin key.'),
+      .describe(
+        'Instead of account_sid; with neither, an administrator makes an admin key, for which the body must be there: `{}`.',
+      ),
     expires_at: time().optional().describe('The time from which the key is refused.'),
   },
   reply: {
@@ -69,8 +71,14 @@ export const createApiKey = defineRoute({
     }),
   },
   errors: ['not_found', 'quota_reached'],
-  async handle({ body, caller, rows, services }) {
+  async handle({ body, rawBody, caller, rows, services }) {
     const { expires_at = null } = body
+    // A request that lost its body must not make an admin key.
+    if (rawBody === undefined)
+      throw new AppError(
+        'bad_request',
+        'account_sid is required; an administrator makes an admin key with the body {}',
+      )
     if (expires_at !== null && expires_at <= services.clock.now())
       throw new AppError('bad_request', 'expires_at must lie in the future')
     const owner = await ownerOfKey(body, caller, rows)

@@ -148,6 +148,54 @@ describe('the Bearer scheme', () => {
   })
 })
 
+describe('a view-only user', () => {
+  it('reads no secret: not of hooks, of the account, of SIP users, carriers or speech vendors', async () => {
+    const { account_sid, service_provider_sid, accountKey } = api.own
+    const plain = 'a-secret-to-find'
+    const hook = { url: 'https://a.example.com', username: 'u', password: plain }
+    const make = async (path: string, body: object) => {
+      const answer = await api.post(path, accountKey, { account_sid, ...body })
+      expect(answer.status).toBe(201)
+      return (answer.body as { sid: string }).sid
+    }
+    const application = { name: 'one', call_hook: hook, call_status_hook: hook }
+    const application_sid = await make('/Applications', application)
+    await make('/Clients', { username: 'alice', password: plain })
+    await make('/VoipCarriers', { name: 'one', inbound_auth_password: plain, register_password: plain })
+    const speech = { vendor: 'deepgram', api_key: plain, use_for_tts: 1 }
+    await make(`/Accounts/${account_sid}/SpeechCredentials`, speech)
+    expect((await api.put(`/Accounts/${account_sid}`, accountKey, { queue_event_hook: hook })).status).toBe(
+      204,
+    )
+    const row = await api.storage.for(systemTenancy).applications.find(application_sid)
+    const webhook = `/Webhooks/${row?.call_hook_sid}`
+    const account = await api.storage.for(systemTenancy).accounts.find(account_sid)
+    const secrets = [plain, account!.webhook_secret]
+
+    const base = `/Accounts/${account_sid}`
+    const paths = [
+      ...['/Accounts', '/Applications', '/Applications?page=1', '/Clients', '/VoipCarriers', base, webhook],
+      ...['/Applications', '/VoipCarriers', '/SpeechCredentials'].map((path) => base + path),
+      `/Applications/${application_sid}`,
+      '/Users/me',
+      `/ServiceProviders/${service_provider_sid}/SpeechCredentials`,
+    ]
+    // First with the key: a list that was kept for it must not be sent to the viewer.
+    const seen = new Set<string>()
+    for (const token of [accountKey, viewOnly, accountKey])
+      for (const path of paths) {
+        const { status, text } = await api.get(path, token)
+        if (token === accountKey) for (const one of secrets) if (text.includes(one)) seen.add(one)
+        if (token !== viewOnly) continue
+        expect([200, 403], path).toContain(status)
+        for (const one of secrets) expect(text, path).not.toContain(one)
+      }
+    expect([...seen].sort()).toEqual([...secrets].sort())
+    expect((await api.get(webhook, viewOnly)).body).toMatchObject({ username: 'u', password: 'XXXXXXXX' })
+    expect((await api.get(`${base}/WebhookSecret`, viewOnly)).status).toBe(403)
+  })
+})
+
 describe('the second wall', () => {
   it('hides foreign rows from a handler that forgets its check', async () => {
     const { account_sid, service_provider_sid } = api.own

@@ -16,6 +16,6 @@ export const webhooks = defineResource({
     url: hookUrl(),
     method: choice(['GET', 'POST']).default('POST').describe(hookTexts.method),
     username: text({ max: 255 }).nullable().describe(hookTexts.username),
-    password: text({ max: 255 }).nullable().describe(hookTexts.password),
+    password: text({ max: 255 }).nullable().hiddenFromViewers().describe(hookTexts.password),
   },
 })

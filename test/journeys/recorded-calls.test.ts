@@ -157,7 +157,7 @@ describe.skipIf(isMissing('baresip'))('a call that is recorded', () => {
     ])
     sound.close()
     const answer = await recordingAt(record['recording_url'])
-    expect(answer.headers.get('content-type')).toBe('audio/mp3')
+    expect(answer.headers.get('content-type')).toBe('audio/mpeg')
     expect(s3.objects.size).toBeGreaterThan(0)
     const decoder = new MPEGDecoder()
     await decoder.ready

@@ -32,9 +32,9 @@ export const webhookSecret = defineRoute({
   },
   errors: ['not_found'],
   async handle({ account, query: { regenerate }, caller, rows }) {
+    // View-only users neither read secrets nor change anything, and this GET does both.
+    if (caller.isViewOnly) throw new AppError('not_permitted', 'a view-only user cannot read the secret')
     if (regenerate !== true) return { webhook_secret: account.webhook_secret }
-    // This GET changes something, so a view-only user is refused here as on a PUT.
-    if (caller.isViewOnly) throw new AppError('not_permitted', 'a view-only user cannot make changes')
     const webhook_secret = createWebhookSecret()
     await rows.accounts.update(account.account_sid, { webhook_secret })
     return { webhook_secret }

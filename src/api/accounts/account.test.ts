@@ -299,7 +299,7 @@ describe('GET /Accounts/{sid}/WebhookSecret', () => {
 
   it('is not renewed by a view-only user', async () => {
     const token = await api.logIn({ permissions: ['VIEW_ONLY'] })
-    expect((await api.get(`${path()}/WebhookSecret`, token)).status).toBe(200)
+    expect((await api.get(`${path()}/WebhookSecret`, token)).status).toBe(403)
     expect((await api.get(`${path()}/WebhookSecret?regenerate=true`, token)).status).toBe(403)
   })
 })

@@ -72,7 +72,10 @@ export const accounts = defineResource({
       .describe('The plan that the operator sold to the account.'),
     webhook_secret: text({ max: 64 })
       .readOnly()
-      .describe('Signs the requests to its hooks; renewed at /Accounts/{AccountSid}/WebhookSecret.')
+      .hiddenFromViewers()
+      .describe(
+        'Signs the requests to its hooks; renewed at /Accounts/{AccountSid}/WebhookSecret. View-only users see a mask.',
+      )
       .example('wh_secret_2gT6bPqkSxVn0aYvR4cJ1w'),
     disable_cdrs: flag().default(0).describe('1 keeps no call records.'),
     ringing_after_ms: integer({ min: 0, max: maxRingingMs })

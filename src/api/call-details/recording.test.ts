@@ -126,21 +126,24 @@ async function answerTo(path: string, method = 'GET'): Promise<IncomingMessage> 
 }
 
 describe('GET .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}', () => {
-  it.each(['wav', 'mp3'])('answers the object of the call as audio/%s, byte for byte', async (format) => {
-    const call_sid = await endCall(api.own)
-    keep(call_sid, format)
-    const answer = await api.get(pathOf(call_sid, `2026/11/21/${format}`), api.own.accountKey)
-    expect(answer).toMatchObject({
-      status: 200,
-      headers: {
-        'content-type': `audio/${format}`,
-        'content-length': String(sound.length),
-        'x-content-type-options': 'nosniff',
-      },
-    })
-    expect(answer.bytes.equals(sound)).toBe(true)
-    expect(s3.received.map(({ path }) => path)).toEqual([`/recordings/2026/11/21/${call_sid}.${format}`])
-  })
+  it.each(['wav', 'mp3'])(
+    'answers the object of the call in the format %s, byte for byte',
+    async (format) => {
+      const call_sid = await endCall(api.own)
+      keep(call_sid, format)
+      const answer = await api.get(pathOf(call_sid, `2026/11/21/${format}`), api.own.accountKey)
+      expect(answer).toMatchObject({
+        status: 200,
+        headers: {
+          'content-type': format === 'mp3' ? 'audio/mpeg' : `audio/${format}`,
+          'content-length': String(sound.length),
+          'x-content-type-options': 'nosniff',
+        },
+      })
+      expect(answer.bytes.equals(sound)).toBe(true)
+      expect(s3.received.map(({ path }) => path)).toEqual([`/recordings/2026/11/21/${call_sid}.${format}`])
+    },
+  )
 
   it('answers a part of it with 206, all of it where Range names several, and 416 for a part that is not there', async () => {
     const call_sid = await endCall(api.own)

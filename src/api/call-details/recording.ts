@@ -29,9 +29,10 @@ export const getRecording = defineRoute({
     'The object `{Year}/{Month}/{Day}/{CallSid}.{Format}`, or the one that `record` of a `conference` has named, as it is in the bucket. With a header `Range` of one part, the response is 206 with that part, or 416 if there is no such part. If the bucket fails meanwhile, the response is cut off.',
   reply: {
     status: 200,
-    description: 'The sound: `audio/mp3` or `audio/wav`.',
-    body: bytes('audio/*'),
-    mediaType: 'audio/*',
+    description: 'The sound.',
+    body: bytes('audio/mpeg'),
+    mediaType: 'audio/mpeg',
+    otherMediaTypes: ['audio/wav'],
   },
   errors: ['not_found', 'recording_not_stored', 'range_not_satisfiable', 'bucket_failed'],
   async handle({ account, params, caller, services, whenGone, head, headers }) {
@@ -42,7 +43,8 @@ export const getRecording = defineRoute({
       kept === undefined
         ? await services.buckets.get(key, { ...jobOf(found), signal: whenGone() }, wanted)
         : await services.recordings.read(kept, wanted)
-    head.header('content-type', `audio/${format}`)
+    // RFC 3003: the registered name of MP3.
+    head.header('content-type', format === 'mp3' ? 'audio/mpeg' : `audio/${format}`)
     head.header('accept-ranges', 'bytes')
     if (bytes !== undefined) head.header('content-length', String(bytes))
     if (range !== undefined) {

@@ -19,7 +19,7 @@ export async function seenRecord(plan: ResourcePlan, row: Cells, request: ApiReq
   const hooks = await loadHooks([row], form.hookColumns, request.rows)
   const [joined] = (await plan.join?.([row], request)) ?? []
   return {
-    record: { ...form.toWire(row, hooks), ...joined },
+    record: { ...form.toWire(row, hooks, request.caller.isViewOnly), ...joined },
     etag: etagOf(row, form.hookColumns, hooks, joined),
   }
 }

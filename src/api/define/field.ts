@@ -35,6 +35,8 @@ export interface FieldFacts {
   readonly fromText?: ((text: string) => unknown) | undefined
   readonly toCell?: ((value: unknown) => Cell) | undefined
   readonly fromCell?: ((cell: Cell) => unknown) | undefined
+  /** Whether a view-only user gets a mask in its place. */
+  readonly isHiddenFromViewers?: boolean | undefined
 }
 
 /**
@@ -58,6 +60,8 @@ export interface Field<T, P extends Presence = 'required', W = T> {
   fixedAfterCreate(form?: (value: unknown) => unknown): Field<T, P, W>
   /** Makes records show `mask(value)`. */
   masked(mask: (value: string) => string): Field<T, P, W>
+  /** Makes records show view-only users a mask. */
+  hiddenFromViewers(): Field<T, P, W>
   describe(description: string): Field<T, P, W>
   /** Marks the field as stored and shown, but without effect until `what` is served. The reference says so. */
   notServed(what: string): Field<T, P, W>
@@ -82,6 +86,7 @@ export function createField<T, P extends Presence = 'required', W = T>(
     readOnly: () => having({ presence: 'read-only' }),
     fixedAfterCreate: (form) => having({ onUpdate: 'refuse', fixedForm: form }),
     masked: (mask) => having({ fromCell: (cell) => (cell === null ? null : mask(String(cell))) }),
+    hiddenFromViewers: () => having({ isHiddenFromViewers: true }),
     describe: (description) => having({ description }),
     notServed: (what) => having({ notServed: what }),
     example: (example) => having({ example }),

@@ -213,7 +213,7 @@ export function hookUrl(): Field<string> {
 export const hookTexts = {
   method: 'GET puts the payload into the query, POST into a JSON body; a WebSocket ignores it.',
   username: 'For HTTP Basic authentication (RFC 7617); null sends none.',
-  password: 'Goes with username.',
+  password: 'Goes with username. View-only users see a mask.',
 } as const
 
 /** A hook as it is sent: with `webhook_sid` it edits that record in place. */

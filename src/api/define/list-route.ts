@@ -93,7 +93,7 @@ async function readList(
     )
   // Joined members may come from outside the database, so such a list is not kept.
   if (plan.join !== undefined) return read()
-  return services.lists(JSON.stringify([operationId, caller.tenancy, where, query]), read)
+  return services.lists(JSON.stringify([operationId, caller.tenancy, caller.isViewOnly, where, query]), read)
 }
 
 /** Returns the condition. A filter replaces the resource's own narrowing, never the condition of the path. */
@@ -133,7 +133,10 @@ export async function toRecords(
 ): Promise<Wire<Fields>[]> {
   const hooks = await loadHooks(rows, plan.form.hookColumns, context.rows)
   const joined = await plan.join?.(rows, context)
-  return rows.map((row, index) => ({ ...plan.form.toWire(row, hooks), ...joined?.[index] }))
+  return rows.map((row, index) => ({
+    ...plan.form.toWire(row, hooks, context.caller.isViewOnly),
+    ...joined?.[index],
+  }))
 }
 
 const envelope = {

@@ -1,5 +1,6 @@
 // The conversion of rows into records of the wire and back: columns, masks, joined and absent members.
 import type { Row } from '../../storage/storage.ts'
+import { secretMask } from './fields.ts'
 import type { Cells } from './rows.ts'
 import { createField, wordsOf } from './field.ts'
 import type { Cell, Field, Fields, FieldFacts, JsonSchema, Wire } from './field.ts'
@@ -11,8 +12,8 @@ export interface RecordForm<F extends Fields = Fields> {
   /** The field of a whole record, for a reply or one of its members. */
   readonly field: Field<Wire<F>>
   readonly hookColumns: readonly string[]
-  /** Returns the record of a row that has a cell for each field; other cells are left out. */
-  toWire(row: Cellular<F>, hooks?: Hooks): Wire<F>
+  /** Returns the record of a row that has a cell for each field; other cells are left out. Viewers see no secret. */
+  toWire(row: Cellular<F>, hooks?: Hooks, isForViewer?: boolean): Wire<F>
   /** Returns the columns for values (canonical, hooks excepted). */
   toCells(values: Readonly<Record<string, unknown>>): Cells
 }
@@ -40,12 +41,18 @@ export function createRecordForm<const F extends Fields>(fields: F): RecordForm<
   return {
     field: createField({ schema: recordSchema(readers) }),
     hookColumns,
-    toWire(row, hooks = noHooks) {
+    toWire(row, hooks = noHooks, isForViewer = false) {
       const cells = row as Readonly<Record<string, Cell | undefined>>
       const record: Record<string, unknown> = {}
       for (const { name, column, facts } of readers) {
         const cell = cells[column] ?? null
-        const value = facts.isHook === true ? hookOf(cell, hooks, facts) : read(cell, facts)
+        const isHidden = isForViewer && facts.isHiddenFromViewers === true && cell !== null
+        const value =
+          facts.isHook === true
+            ? hookOf(cell, hooks, facts, isForViewer)
+            : isHidden
+              ? secretMask
+              : read(cell, facts)
         if (value !== null || facts.unset !== 'absent') record[name] = value
       }
       // Each field writes a value of its own type.
@@ -70,12 +77,12 @@ function read(cell: Cells[string], { fromCell }: FieldFacts): unknown {
   return fromCell === undefined ? cell : fromCell(cell ?? null)
 }
 
-function hookOf(cell: Cells[string], hooks: Hooks, facts: FieldFacts): unknown {
+function hookOf(cell: Cells[string], hooks: Hooks, facts: FieldFacts, isForViewer: boolean): unknown {
   // A hook that the caller may not see (its provider's) is shown as null.
   const hook = typeof cell === 'string' ? hooks.get(cell) : undefined
   if (hook === undefined) return null
   const { webhook_sid, url, method, username, password } = hook
-  const shown = { url, method, username, password }
+  const shown = { url, method, username, password: isForViewer && password !== null ? secretMask : password }
   return showsSid(facts) ? { webhook_sid, ...shown } : shown
 }
 

@@ -17,6 +17,8 @@ export interface Reply {
   readonly component?: string
   /** The media type, if the handler returns text or bytes, in one piece or as a stream of pieces. */
   readonly mediaType?: string
+  /** Further media types that the handler may set itself. */
+  readonly otherMediaTypes?: readonly string[]
   /** The description of 204, or of another status without a body, if a handler may also find nothing to return. */
   readonly whenEmpty?: string
   readonly emptyStatus?: 202

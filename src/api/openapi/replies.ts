@@ -12,13 +12,18 @@ export function describeReply(
   schemas: Record<string, JsonSchema>,
   { reply: example }: Example,
 ): Json {
-  const { description, body, component, mediaType = 'application/json' } = reply
+  const { description, body, component, mediaType = 'application/json', otherMediaTypes = [] } = reply
   if (body === undefined) return { description }
   const schema = shownSchema(body.facts)
   const named = component === undefined ? schema : nameSchema(schema, component, schemas)
   return {
     description,
-    content: { [mediaType]: { schema: named, ...(example === undefined ? {} : { example }) } },
+    content: {
+      [mediaType]: { schema: named, ...(example === undefined ? {} : { example }) },
+      ...Object.fromEntries(
+        otherMediaTypes.map((type) => [type, { schema: { ...named, contentMediaType: type } }]),
+      ),
+    },
   }
 }
 
