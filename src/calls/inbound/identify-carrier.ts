@@ -115,7 +115,7 @@ export async function settleCarrierCall(
   const account = claim.account ?? (outcome && (await accountOf(outcome, directory)))
   if (outcome === undefined || account === undefined) {
     const rule = 'carrier-number-unknown'
-    return await refuse(invite, services, { ...call, ...claim, rule, refusal: notProvisioned() })
+    return await refuse(invite, services, { ...call, ...claim, rule, refusal: notProvisioned(call.called) })
   }
   const { rule, pattern, carrier, application } = outcome
   const found = `account ${account.account_sid}, carrier ${carrier.name}`
@@ -123,7 +123,9 @@ export async function settleCarrierCall(
   const settled = { account, decisions: [...claim.decisions, chosen] }
   if (!account.is_active) return { kind: 'refused', carrier, refusal: inactiveAccount(), ...settled }
   const taken = isRecording ? siprecApplication(account) : application
-  return { kind: 'known', origin: { kind: 'carrier', carrier, application: taken, isRecording }, ...settled }
+  const isNumberKnown = outcome.rule === 'carrier-number' || outcome.rule === 'carrier-pattern'
+  const origin = { kind: 'carrier', carrier, application: taken, isNumberKnown, isRecording } as const
+  return { kind: 'known', origin, ...settled }
 }
 
 function siprecApplication({ siprec_hook_sid }: AccountFacts): CarrierRoute['application'] {
@@ -211,11 +213,11 @@ async function refuse(
   return { kind: 'turned-away' }
 }
 
-function notProvisioned(): Refusal {
-  // Carriers also read the reason phrase.
-  const sentence = 'Number Not Provisioned'
+function notProvisioned(called: string): Refusal {
+  const sentence = `${called} is no phone number of this carrier, which has no application either`
   const { reply, fact } = toRefusal(new AppError('number_not_provisioned', sentence))
-  return { reply: { ...reply, reason: sentence }, fact }
+  // Carriers also read the reason phrase.
+  return { reply: { ...reply, reason: 'Number Not Provisioned' }, fact }
 }
 
 function ambiguous(): Refusal {

@@ -228,6 +228,23 @@ describe('a carrier that calls', () => {
     expect(record).toMatchObject({ trunk: 'carrier c', sip_status: 480 })
   })
 
+  it('a number that no one has assigned leaves its owner a record with 404 that names the number', async () => {
+    const { final, engine, decisions } = await ring((scripted) => {
+      scripted.carriers = [matchOf('c', mine)]
+    }, `${called}@192.0.2.1`)
+    expect(final).toMatchObject({ status: 404 })
+    expect(decisions.at(-1)).toBe('carrier-number-unknown: refused (number_not_provisioned)')
+    const [record] = engine.store.records
+    expect(record).toMatchObject({ trunk: 'carrier c', sip_status: 404, account_sid: account.account_sid })
+    expect(engine.store.journalOf(record?.call_sid ?? '')).toContainEqual(
+      expect.objectContaining({
+        type: 'refusal',
+        code: 'number_not_provisioned',
+        sentence: expect.stringContaining(called),
+      }),
+    )
+  })
+
   it('an account that is switched off is refused, and the record names the carrier', async () => {
     const { final, engine } = await ring((scripted) => {
       scripted.account = { ...account, is_active: false }

@@ -22,6 +22,8 @@ export type Origin =
       readonly kind: 'carrier'
       readonly carrier: CarrierFacts
       readonly application: CarrierRoute['application']
+      /** Whether the called number is a phone number here, or matches a pattern. */
+      readonly isNumberKnown: boolean
       /** True for a recording session: the streams of a call that is up elsewhere. */
       readonly isRecording: boolean
     }

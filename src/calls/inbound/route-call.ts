@@ -143,13 +143,19 @@ const refusalSentences = {
 
 function routeCarrier(
   journal: JournalWriter,
-  { application, isRecording }: Extract<Origin, { kind: 'carrier' }>,
+  { application, isNumberKnown, isRecording }: Extract<Origin, { kind: 'carrier' }>,
 ): Chosen {
   if (application !== undefined) return application
   if (isRecording) {
     const code = 'no_siprec_application'
     journal.note(toDecision({ rule: 'siprec-no-application', outcome: 'refused', code }))
     throw new AppError(code, 'the account has no application for recording sessions')
+  }
+  if (!isNumberKnown) {
+    const code = 'number_not_provisioned'
+    journal.note(toDecision({ rule: 'carrier-number-unknown', outcome: 'refused', code }))
+    const { to } = journal.facts.started
+    throw new AppError(code, `${to} is no phone number of this carrier, which has no application either`)
   }
   const code = 'no_application'
   journal.note(toDecision({ rule: 'carrier-no-application', outcome: 'refused', code }))

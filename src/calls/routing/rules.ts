@@ -103,7 +103,7 @@ const carrierCall = {
     },
     'carrier-number-unknown': {
       sentence:
-        'The number called is not a phone number here, and nothing else assigns the call to an account.',
+        'The number called is not a phone number here, and nothing else assigns the call to an account, or the carrier of that account has no application.',
       decides: 'The call is refused with `number_not_provisioned`.',
     },
     'carrier-number-application': {
@@ -115,7 +115,7 @@ const carrierCall = {
       decides: 'The application of the carrier takes the call.',
     },
     'carrier-no-application': {
-      sentence: 'Neither the phone number nor the carrier names an application.',
+      sentence: 'The called number is a phone number, and neither it nor the carrier names an application.',
       decides: 'The call is refused with `no_application`.',
     },
   },
