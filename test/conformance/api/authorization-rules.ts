@@ -52,6 +52,10 @@ const rules: Readonly<Record<string, Rule>> = {
   'GET /Users/me': forUsers,
   // The generated password is not the user's.
   'POST /change-password': ({ isUser }) => (isUser ? { status: 400 } : { status: 403 }),
+  'GET /Accounts/{AccountSid}/WebhookSecret': ({ isViewOnly, level }, { tenant }) =>
+    isViewOnly && level !== 'none' && isSeen(level, tenant, 'account')
+      ? { status: 403, msg: 'a view-only user cannot read the secret' }
+      : 'by the table',
   // The generated application publishes nothing.
   'GET /AppEnv': () => ({ status: 204 }),
   // Clients distinguish these refusals from those of other resources.
