@@ -1,4 +1,4 @@
-// What RFC 9110 and RFC 9112 let a server send before and around its answer: the verbs are the same whatever it is.
+// RFC 9110 and RFC 9112 let a server send much before and around its answer: the verbs are the same whatever it is.
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { listenLocally } from '../../test/support/local-http.ts'
