@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import {
   answerChallenge,
@@ -160,8 +161,27 @@ describe('answerChallenge', () => {
     expect(answer?.value).not.toContain('qop')
   })
 
+  it.each([new TextEncoder().encode('v=0\r\n'), undefined])(
+    'hashes the body for auth-int alone: RFC 7616 §3.4.3',
+    (body) => {
+      const value = 'Digest realm="r", nonce="x", algorithm=SHA-256, qop="auth-int"'
+      const request = {
+        method: 'INVITE',
+        uri: 'sip:b',
+        credentials: { username: 'u', password: 'p' },
+        ...(body && { body }),
+      }
+      const answer = answerChallenge(response(401, { name: 'www-authenticate', value }), request)?.value ?? ''
+      const valueOf = (name: string): string => new RegExp(`${name}="?([^",]+)`).exec(answer)?.[1] ?? ''
+      const h = (text: string | Uint8Array): string => hash('sha256', text)
+      const target = h(`INVITE:sip:b:${h(body ?? '')}`)
+      expect(valueOf('qop')).toBe('auth-int')
+      expect(valueOf('response')).toBe(h(`${h('u:r:p')}:x:00000001:${valueOf('cnonce')}:auth-int:${target}`))
+    },
+  )
+
   it('gives up on challenges it cannot meet', () => {
-    const unmet = ['Basic realm="r"', 'Digest realm="r", nonce="x", qop="auth-int"', 'Digest realm="r"', ',']
+    const unmet = ['Basic realm="r"', 'Digest realm="r", nonce="x", qop="auth-conf"', 'Digest realm="r"', ',']
     for (const value of unmet) {
       expect(answerChallenge(response(401, { name: 'www-authenticate', value }), challenged)).toBeUndefined()
     }

@@ -19,15 +19,19 @@ export interface DigestInput {
   readonly nonce: string
   /** Absent for an RFC 2069 user agent, which hashes only the nonce. */
   readonly qop?: { readonly cnonce: string; readonly nc: string } | undefined
+  /** The body of the request, with qop=auth-int. */
+  readonly body?: Uint8Array | undefined
 }
 
-/** Returns the `response` of RFC 7616 §3.4.1 with qop=auth, or the older form without qop. */
+/** Returns the `response` of RFC 7616 §3.4.1 with qop=auth or auth-int (§3.4.3), or the older form without qop. */
 export function digestResponse(input: DigestInput): string {
   const digest = (text: string): string => hash(hashOf[input.algorithm], text)
   const secret = digest(`${input.username}:${input.realm}:${input.password}`)
-  const target = digest(`${input.method}:${input.uri}`)
-  const middle =
-    input.qop === undefined ? input.nonce : `${input.nonce}:${input.qop.nc}:${input.qop.cnonce}:auth`
+  const { body, qop } = input
+  const ofBody = body === undefined ? '' : `:${hash(hashOf[input.algorithm], body)}`
+  const target = digest(`${input.method}:${input.uri}${ofBody}`)
+  const quality = body === undefined ? 'auth' : 'auth-int'
+  const middle = qop === undefined ? input.nonce : `${input.nonce}:${qop.nc}:${qop.cnonce}:${quality}`
   return digest(`${secret}:${middle}:${target}`)
 }
 
@@ -122,6 +126,8 @@ export function challengeHeaders(options: ChallengeOptions): HeaderField[] {
 export interface ChallengedRequest {
   readonly method: string
   readonly uri: string
+  /** Hashed for a challenge that accepts auth-int alone. */
+  readonly body?: Uint8Array
   readonly credentials: { readonly username: string; readonly password: string }
 }
 
@@ -149,12 +155,14 @@ function answerTo(params: ReadonlyMap<string, string>, request: ChallengedReques
     ?.split(',')
     .map((option) => option.trim().toLowerCase())
   if (algorithm === undefined || realm === undefined || nonce === undefined) return undefined
-  if (qops !== undefined && !qops.includes('auth')) return undefined
+  const quality = ['auth', 'auth-int'].find((option) => qops?.includes(option) === true)
+  if (qops !== undefined && quality === undefined) return undefined
   // Each nonce is used once, so its count is always 1.
   const qop = qops === undefined ? undefined : { cnonce: randomBytes(12).toString('hex'), nc: '00000001' }
   const { method, uri } = request
   const { username } = request.credentials
-  const response = digestResponse({ algorithm, ...request.credentials, realm, method, uri, nonce, qop })
+  const body = quality === 'auth-int' ? (request.body ?? new Uint8Array()) : undefined
+  const response = digestResponse({ algorithm, ...request.credentials, realm, method, uri, nonce, qop, body })
   const answer = new Map([
     ['username', username],
     ['realm', realm],
@@ -163,7 +171,8 @@ function answerTo(params: ReadonlyMap<string, string>, request: ChallengedReques
     ['response', response],
     ['algorithm', algorithm],
   ])
-  if (qop !== undefined) answer.set('qop', 'auth').set('nc', qop.nc).set('cnonce', qop.cnonce)
+  if (qop !== undefined && quality !== undefined)
+    answer.set('qop', quality).set('nc', qop.nc).set('cnonce', qop.cnonce)
   const opaque = params.get('opaque')
   if (opaque !== undefined) answer.set('opaque', opaque)
   return serializeAuthHeader({ scheme: 'digest', params: answer }, 'credentials')

@@ -546,6 +546,17 @@ describe('a platform that stops', () => {
   })
 })
 
+it.each([181, 182])(
+  'a %s of the only target is passed on to the caller, once, before its ringing',
+  async (status) => {
+    const { caller, called } = await dialling({ answerOnBridge: true })
+    called().progress(status)
+    called().progress(status)
+    await calm()
+    expect(caller.provisionals).toEqual([{ status }, { status: 180 }])
+  },
+)
+
 describe('a call that comes back', () => {
   const withHops = (hops: string): Promise<Dialled> =>
     dialled(parseVerbs, {}, undefined, { headers: [{ name: 'max-forwards', value: hops }] })

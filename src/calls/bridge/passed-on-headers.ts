@@ -22,7 +22,7 @@ const vouchedFor: ReadonlySet<string> = new Set([
   'user-to-user',
 ])
 
-// The result of a carrier's verification is worth nothing beyond the platform (ATIS-1000082 §5.2): the next side
+// The verification by a carrier is worth nothing beyond the platform (ATIS-1000082 §5.2): the next side
 // verifies by Identity.
 const verification = /;verstat=[^;>@]*/gi
 

@@ -44,6 +44,8 @@ export class Ringing {
     leg.events.watch((event) => {
       if (this.#isOver || parent.hasEnded) return
       if (music !== undefined) return
+      if (event === 'forwarded' || event === 'queued')
+        return isAlone ? parent.callerProgress.wait(event === 'forwarded' ? 181 : 182) : undefined
       if (event === 'ringing') this.#ring()
       if (event !== 'early-media') return
       if (isAlone) this.#hearEarly(leg).catch((error: unknown) => noteProblem(parent, error))

@@ -20,6 +20,7 @@ export class CallerProgress {
   readonly #options: CallerProgressOptions
   #isEarly = false
   #hasRung = false
+  readonly #waits = new Set<number>()
   #timer: Timer | undefined
 
   constructor(options: CallerProgressOptions) {
@@ -52,6 +53,13 @@ export class CallerProgress {
     this.#hasRung = true
     this.#options.incoming?.progress({ status: 180, ...(headers.length === 0 ? {} : { headers }) })
     if (!hasRung) this.#options.status.reportRinging()
+  }
+
+  /** Sends 181 (call is being forwarded) or 182 (queued), each once, unless the caller hears early media. */
+  wait(status: 181 | 182): void {
+    if (!this.#maySpeak || this.#waits.has(status)) return
+    this.#waits.add(status)
+    this.#options.incoming?.progress({ status })
   }
 
   /** Sends 183 with SDP, once. */

@@ -42,8 +42,11 @@ export class FarEndProgress {
     const tag = toTagOf(response)
     // Early media continues: another 180 of the same fork changes nothing.
     if (sdp === undefined && this.#answers.has(tag)) return
-    if (sdp === undefined) this.#options.events.tell('ringing')
-    else void this.#hear(sdp, tag, from)
+    if (sdp === undefined) {
+      const before = response.status === 181 ? 'forwarded' : response.status === 182 ? 'queued' : undefined
+      if (before !== undefined) this.#options.events.tell(before)
+      this.#options.events.tell('ringing')
+    } else void this.#hear(sdp, tag, from)
     const { call_status: before } = journal.facts
     if (sdp !== undefined || before !== 'ringing') this.#changes += 1
     const call_status = sdp === undefined ? 'ringing' : 'early-media'

@@ -11,16 +11,16 @@ export interface EndingLeg {
   hangUp(options: HangUpOptions): Promise<void>
 }
 
-type Words = Pick<HangUpOptions, 'reason' | 'recorded' | 'because'>
+type Words = Pick<HangUpOptions, 'headers' | 'reason' | 'recorded' | 'because'>
 
 /** Hangs up for an error. Unlike `refuse`, keeps the status and words of a hang-up. `reason`: else the sentence. */
 export async function hangUpFor(
   leg: EndingLeg,
   error: AppError,
-  { reason = error.message, ...words }: Words = {},
+  { headers = [], reason = error.message, ...words }: Words = {},
 ): Promise<void> {
   if (leg.hasEnded) return
   const { fact } = toRefusal(error)
   leg.journal.add(fact)
-  await leg.hangUp({ headers: [codeHeader(error.code)], reason, ...words })
+  await leg.hangUp({ headers: [codeHeader(error.code), ...headers], reason, ...words })
 }

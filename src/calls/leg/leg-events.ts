@@ -1,12 +1,14 @@
 // The events of a leg, for the code that connects it with another leg.
 
 /**
- * `early-media`: the far end is heard before it answers. `held`: the far end has put the call on hold. `heard`: its
+ * `forwarded`, `queued`: a 181 or 182 came before `ringing`. `early-media`: the far end is heard before it answers. `held`: the far end has put the call on hold. `heard`: its
  * media arrives for the first time, or from another place. `anchored`: its media went directly to another far end, and
  * comes to the platform again. `room`: the members of its room have changed. `talks`, `silent`: reported in a room that
  * requests it.
  */
 export type LegEvent =
+  | 'forwarded'
+  | 'queued'
   | 'ringing'
   | 'early-media'
   | 'answered'

@@ -2,6 +2,8 @@
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { MediaEvent } from '../../media/media.ts'
+import { quoted } from '../../sip/message/list.ts'
+import type { HeaderField } from '../../sip/message/message.ts'
 import { toDecision } from '../journal/decision.ts'
 import { hangUpFor } from './hang-up-for.ts'
 import type { EndingLeg } from './hang-up-for.ts'
@@ -72,10 +74,15 @@ export class LegLimits {
 
   #hangUpFor(error: AppError, reason: string, recorded?: string): void {
     this.#note(reason)
-    void hangUpFor(this.#options.leg, error, { reason, recorded })
+    void hangUpFor(this.#options.leg, error, { reason, recorded, headers: [timerExpired(reason)] })
   }
 
   #note(reason: string): void {
     this.#options.leg.journal.note(toDecision({ rule: 'time-limit', outcome: reason }))
   }
+}
+
+/** Returns the Reason (RFC 3326) of a BYE that a time limit sends. Q.850 cause 102: recovery on timer expiry. */
+function timerExpired(reason: string): HeaderField {
+  return { name: 'reason', value: `Q.850;cause=102;text=${quoted(reason)}` }
 }

@@ -239,7 +239,10 @@ describe('a limit in time', () => {
     await settle()
     expect(call.invite.final).toMatchObject({
       status: 503,
-      headers: reasonFields('call_duration_limit', 'Max Call Duration'),
+      headers: [
+        ...reasonFields('call_duration_limit', 'Max Call Duration'),
+        { name: 'reason', value: 'Q.850;cause=102;text="Max Call Duration"' },
+      ],
     })
     expect(call.journalled('decision').at(-1)).toMatchObject({
       rule: 'time-limit',

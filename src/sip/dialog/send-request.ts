@@ -75,7 +75,12 @@ function authorize(
   const { credentials } = options
   const isChallenge = response.status === 401 || response.status === 407
   if (!isChallenge || credentials === undefined || options.isOver?.() === true) return undefined
-  const answer = answerChallenge(response, { method: request.method, uri: request.uri, credentials })
+  const answer = answerChallenge(response, {
+    method: request.method,
+    uri: request.uri,
+    body: request.body,
+    credentials,
+  })
   // Answered before and challenged again: the password is wrong, unless only the nonce had become stale.
   if (answer === undefined || (authorization.has(answer.name) && !isStale(response))) return undefined
   return new Map([...authorization, [answer.name, answer.value]])

@@ -130,6 +130,12 @@ describe('a request that is owed 400 (RFC 3261 §21.4.1)', () => {
     ['has no To', invite, { to: undefined }, 'Missing to'],
     ['has no Call-ID', invite, { 'call-id': undefined }, 'Missing call-id'],
     ['has no CSeq', invite, { cseq: undefined }, 'Missing CSeq'],
+    [
+      'has a tel URI as its Contact',
+      invite,
+      { contact: '<tel:+1500>' },
+      'Contact of an INVITE is not a SIP URI',
+    ],
     ['has two From', invite, { 'from#2': '<sip:x@y>' }, 'Repeated from'],
     ['has two To', invite, { 'to#2': '<sip:x@y>' }, 'Repeated to'],
     ['has two Call-IDs', invite, { 'call-id#2': 'd' }, 'Repeated call-id'],

@@ -132,7 +132,12 @@ function refuseHeaders(request: SipRequest): undefined {
     throw malformed('Bad max-forwards')
   for (const value of headersOf(request, 'contact')) {
     if (value === '*') continue
-    for (const contact of splitAddresses(value)) checkAddress(contact, 'contact')
+    for (const contact of splitAddresses(value)) {
+      checkAddress(contact, 'contact')
+      // RFC 3261 §8.1.1.8: later requests go there.
+      if (request.method === 'INVITE' && !isSip(parseNameAddr(contact).uri))
+        throw malformed('Contact of an INVITE is not a SIP URI')
+    }
   }
   // RFC 3261 §10.2: the address of record is a SIP or SIPS URI.
   if (request.method === 'REGISTER' && !isSip(parseNameAddr(headerOf(request, 'to') ?? '').uri)) {
