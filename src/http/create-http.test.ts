@@ -244,6 +244,19 @@ describe('bodies', () => {
   })
 })
 
+describe('a request with two Host headers', () => {
+  it.each([
+    ['of two names', 'host: a\r\nHost: b\r\n'],
+    ['of the same name', 'Host: a\r\nx: y\r\nHOST: a\r\n'],
+  ])('%s is refused', async (_, hosts) => {
+    const socket = connect(server.address.port, '127.0.0.1')
+    socket.write(`GET /v1/Things/1 HTTP/1.1\r\n${hosts}connection: close\r\n\r\n`)
+    const received = await text(socket)
+    expect(received).toMatch(/^HTTP\/1.1 400 /)
+    expect(received).toContain('more than one Host header')
+  })
+})
+
 describe('request ids', () => {
   it('echoes a harmless one in header, error body and log', async () => {
     const headers = { 'x-request-id': 'client-1.2:3' }

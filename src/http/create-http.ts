@@ -142,11 +142,18 @@ function addHooks(server: FastifyInstance, paths: KnownPaths, { log, rateLimits 
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers).header('x-request-id', request.id)
     // Health checks and preflights are not counted.
+    if (hostsOf(request.raw.rawHeaders) > 1)
+      return done(new AppError('bad_request', 'the request has more than one Host header'))
     const isCounted = rateLimits !== undefined && request.method !== 'OPTIONS' && !isHealth(request.url)
     if (isCounted) enforceRateLimit(rateLimits.ofAddress(request.ip), reply)
     done()
   })
   addRefusals(server, paths, log)
+}
+
+/** Counts the fields, of which the parser keeps the first and a proxy in front may use another: RFC 9112 §3.2. */
+function hostsOf(rawHeaders: readonly string[]): number {
+  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length
 }
 
 function addRefusals(server: FastifyInstance, paths: KnownPaths, log: Logger): void {

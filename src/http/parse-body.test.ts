@@ -123,6 +123,12 @@ describe('parseMultipartBody', () => {
   })
 
   it.each([
+    [
+      'many parameters',
+      `${part(`name="a"${';a=b'.repeat(2000)}`, '1')}--b--`,
+      'multipart/form-data; boundary=b',
+      'a header of more',
+    ],
     ['no boundary', `${part('name="a"', '1')}--b--`, 'multipart/form-data', 'not valid'],
     ['no end', part('name="a"', '1'), type, 'not valid'],
     ['no form at all', '{"a":1}', type, 'not valid'],
