@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reasonFields } from '../../test/support/reason-fields.ts'
+import { reasonFields, timerFields } from '../../test/support/reason-fields.ts'
 import { covers } from '../../test/support/covers.ts'
 import { AppError, entryOf } from '../lib/errors.ts'
 import { createLogger } from '../lib/log.ts'
@@ -390,7 +390,7 @@ describe('the end of a call', () => {
       engine.clock.advance(limitMs)
       session.emit({ type: 'ignored', address: '192.0.2.99', port: 9 })
       session.emit({ type: 'timeout', cause, silentMs: limitMs, limitMs })
-      expect(dialogOf(invite).sentBye).toEqual(reasonFields(code, reason))
+      expect(dialogOf(invite).sentBye).toEqual(timerFields(code, reason))
       await settle()
       expect(engine.store.records).toMatchObject([
         { answered: true, termination_reason: reason.toLowerCase() },
@@ -423,7 +423,7 @@ describe('the end of a call', () => {
     expect(dialogOf(invite).sentBye).toBeUndefined()
     engine.clock.advance(1)
     session?.emit({ ...silent, silentMs: 90_001 })
-    expect(dialogOf(invite).sentBye).toEqual(reasonFields('media_timeout', 'Media Timeout'))
+    expect(dialogOf(invite).sentBye).toEqual(timerFields('media_timeout', 'Media Timeout'))
   })
 
   it('is put off by every request of the far end', async () => {
@@ -452,7 +452,7 @@ describe('the end of a call', () => {
     const invite = engine.ring()
     await settle()
     engine.clock.advance(180 * 60_000)
-    expect(dialogOf(invite).sentBye).toEqual(reasonFields('call_duration_limit', 'Max Call Duration'))
+    expect(dialogOf(invite).sentBye).toEqual(timerFields('call_duration_limit', 'Max Call Duration'))
     await settle()
     expect(engine.store.records).toMatchObject([{ duration: 10_800 }])
     expect(engine.clock.pending).toBe(0)

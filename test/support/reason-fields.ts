@@ -7,3 +7,9 @@ export function reasonFields(code: string, sentence: unknown): HeaderField[] {
     { name: 'x-reason-code', value: code },
   ]
 }
+
+/** Returns the fields of a BYE that a time limit sends, with a Reason of RFC 3326. */
+export function timerFields(code: string, sentence: string): ReturnType<typeof reasonFields> {
+  const reason = { name: 'reason', value: `Q.850;cause=102;text="${sentence}"` }
+  return [...reasonFields(code, sentence), reason]
+}

@@ -54,6 +54,7 @@ describe('POST /VoipCarriers', () => {
       service_provider_sid: api.own.service_provider_sid,
       application_sid: null,
       e164_leading_plus: 1,
+      send_user_phone: 0,
       requires_register: 0,
       register_username: null,
       register_sip_realm: null,

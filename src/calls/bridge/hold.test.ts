@@ -1,7 +1,7 @@
 // One side of a bridge puts the other on hold.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
-import { reasonFields } from '../../../test/support/reason-fields.ts'
+import { timerFields } from '../../../test/support/reason-fields.ts'
 import { answered, bye, dialled } from '../../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
 import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
@@ -284,7 +284,7 @@ describe('two who talk', () => {
     engine.clock.advance(limitMs)
     engine.media.sessions[0]?.emit({ type: 'timeout', cause: 'held', silentMs: limitMs, limitMs })
     await waited()
-    expect(caller.dialog?.sentBye).toEqual(reasonFields('hold_timeout', 'Hold Timeout'))
+    expect(caller.dialog?.sentBye).toEqual(timerFields('hold_timeout', 'Hold Timeout'))
     expect(called().dialog.sentBye).toBeDefined()
     expect([engine.lent.size, engine.clock.pending]).toEqual([0, 0])
   })

@@ -3,7 +3,7 @@ import { AppError, catalogue } from '../../lib/errors.ts'
 import type { Binding, Remote } from '../../sip/sip.ts'
 import type { CallRequest, PreparedCall } from '../calls.ts'
 import type { JournalEvent, RefusalFact } from '../journal/journal.ts'
-import { reasonFields } from '../../../test/support/reason-fields.ts'
+import { reasonFields, timerFields } from '../../../test/support/reason-fields.ts'
 import {
   account,
   application,
@@ -189,7 +189,7 @@ describe('a call that is placed', () => {
     await settle()
     engine.clock.advance(5000)
     await settle()
-    expect(invite.dialog.sentBye).toEqual(reasonFields('call_duration_limit', 'Max Call Duration'))
+    expect(invite.dialog.sentBye).toEqual(timerFields('call_duration_limit', 'Max Call Duration'))
     expect(engine.store.records).toMatchObject([{ duration: 5 }])
   })
 })
