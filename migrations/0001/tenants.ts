@@ -167,6 +167,8 @@ async function createRegistrations(db: Kysely<unknown>): Promise<void> {
     .addColumn('transport', 'text', required)
     .addColumn('address', 'text', required)
     .addColumn('port', 'integer', required)
+    // Where the phone itself signals from, as transport|address|port; null where only a proxy in front of it is known.
+    .addColumn('place', 'text')
     .addColumn('call_id', 'text', required)
     .addColumn('cseq', 'bigint', required)
     .addColumn('user_agent', 'text')
@@ -174,7 +176,7 @@ async function createRegistrations(db: Kysely<unknown>): Promise<void> {
     .addColumn('updated_at', 'bigint', required)
     .addPrimaryKeyConstraint('registrations_order', ['node', 'aor', 'key'])
     .execute()
-  await indexEach(db, 'registrations', ['account_sid', 'client_sid', 'aor', 'realm', 'address', 'expires_at'])
+  await indexEach(db, 'registrations', ['account_sid', 'client_sid', 'aor', 'realm', 'place', 'expires_at'])
 }
 
 /** Creates the table of host names with which carriers call accounts. Others need a proof to use one as SIP realm. */

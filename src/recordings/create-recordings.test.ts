@@ -242,6 +242,31 @@ describe('a recording', () => {
     await settled(call, 'stored')
   })
 
+  it('asks a database that is away once a second for the ends of all recordings that are over', async () => {
+    let flushes = 0
+    await recordings.stop()
+    recordings = await open({
+      calls: {
+        write: (changes, when) => storage.calls.write(changes, when),
+        flush() {
+          flushes += 1
+          return Promise.reject(new Error('gone'))
+        },
+      },
+    })
+    for (let count = 0; count < 5; count += 1) {
+      await (await begin()).running.end()
+      clock.advance(10)
+    }
+    const before = flushes
+    for (let second = 0; second < 4; second += 1) {
+      clock.advance(1100)
+      await new Promise(setImmediate)
+    }
+    expect(flushes - before).toBeGreaterThan(1)
+    expect(flushes - before).toBeLessThanOrEqual(8)
+  })
+
   it('of a dead process gets one event of its end, however often that is written before the database takes it', async () => {
     const call = await begin()
     say(call, 10)

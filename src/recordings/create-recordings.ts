@@ -1,6 +1,7 @@
 // Assembles recordings: the thread that records, the folder of the audio, and the storing.
 import { rm } from 'node:fs/promises'
 import type { RecordingEnd, RecordingOrder, RunningRecording } from '../contracts/recording.ts'
+import type { Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { Repetition } from '../lib/repeat.ts'
@@ -43,6 +44,9 @@ export function createRecordings(options: RecordingsOptions): Recordings {
   let freeBytes = 0
   let repeated: readonly Repetition[] = []
   let isStopping = false
+  /** The recordings that are over, with the time at which the database should have their end. */
+  const leaving = new Map<string, number>()
+  let nextLeave: Timer | undefined
 
   function free(bytes: number): void {
     freeBytes += bytes
@@ -119,13 +123,32 @@ export function createRecordings(options: RecordingsOptions): Recordings {
 
   /** Notes that a recording is over, once its end is in the database, which may be slow or gone meanwhile. */
   function leaveLater(call_sid: string): void {
-    const leave = (): void => {
-      live.delete(call_sid)
+    leaving.set(call_sid, clock.monotonic() + dueAfterMs)
+    leaveNext()
+  }
+
+  /** Waits for the first recording that is due, unless those before it are being left. */
+  function leaveNext(): void {
+    const [first] = leaving.values()
+    if (first === undefined) return
+    nextLeave ??= clock.after(Math.max(0, first - clock.monotonic()), () => void leaveDue())
+  }
+
+  /** Leaves all that are due with one flush: during an outage there may be thousands. */
+  async function leaveDue(): Promise<void> {
+    if (isStopping) return
+    const due = [...leaving].filter(([, at]) => at <= clock.monotonic()).map(([call_sid]) => call_sid)
+    for (const call_sid of due) leaving.delete(call_sid)
+    try {
+      await calls.flush()
+      for (const call_sid of due) live.delete(call_sid)
       storer.wake()
+    } catch {
+      // The database is away: they are due again, with those that have ended meanwhile.
+      for (const call_sid of due) leaving.set(call_sid, clock.monotonic() + dueAfterMs)
     }
-    clock.after(dueAfterMs, () => {
-      if (!isStopping) calls.flush().then(leave, () => leaveLater(call_sid))
-    })
+    nextLeave = undefined
+    leaveNext()
   }
 
   /** Returns the bytes of audio that the account may still keep here; unlimited if it has a bucket. */

@@ -572,6 +572,7 @@ export interface Schema extends Tables {
     readonly transport: string
     readonly address: string
     readonly port: number
+    readonly place: string | null
     readonly call_id: string
     readonly cseq: number
     readonly user_agent: string | null

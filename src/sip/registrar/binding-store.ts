@@ -59,14 +59,19 @@ export interface BindingArchive {
   load(): Promise<readonly KeptBinding[]>
   /** Returns the bindings of other nodes with a Path, with the conditions of `load`. Left out if there is one node. */
   elsewhere?(aor: string): Promise<readonly KeptBinding[]>
-  /** Returns the bindings of other nodes without a Path at a place. Left out if there is one node. */
-  elsewhereAt?(place: Remote): Promise<readonly KeptBinding[]>
+  /** Returns the bindings of phones that other nodes have at a place, as `save` names it. Left out if there is one node. */
+  elsewhereAt?(place: string): Promise<readonly KeptBinding[]>
   /**
-   * Stores a binding; `gone` are the keys it replaced. Resolves when it is stored; a mere refresh is stored soon after.
+   * Stores a binding; `gone` are the keys it replaced, and `place` is where the phone itself signals from, if known.
+   * Resolves when it is stored; a mere refresh is stored soon after.
    */
   save(
     binding: Binding,
-    change: { readonly gone: readonly string[]; readonly isRefresh: boolean },
+    change: {
+      readonly gone: readonly string[]
+      readonly isRefresh: boolean
+      readonly place: string | undefined
+    },
   ): Promise<void>
   /** Removes one binding of this node, or all of the address of record on all nodes. */
   remove(aor: string, key?: string): Promise<void>

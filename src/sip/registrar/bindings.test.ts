@@ -4,7 +4,7 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { FakeClock } from '../../../test/support/fake-clock.ts'
 import type { Binding, BindingArchive, Remote } from '../sip.ts'
 import type { KeptBinding } from './binding-store.ts'
-import { createBindings } from './bindings.ts'
+import { createBindings, flowKeyOf } from './bindings.ts'
 import type { Bindings } from './bindings.ts'
 
 const remote: Remote = { transport: 'udp', address: '198.51.100.7', port: 40_000 }
@@ -23,7 +23,8 @@ beforeEach(() => {
   elsewhere = []
   const archive: BindingArchive = {
     load: async () => kept,
-    elsewhereAt: async ({ port }) => elsewhere.filter((binding) => binding.remote.port === port),
+    elsewhereAt: async (place) =>
+      elsewhere.filter((binding) => flowKeyOf(binding.remote as Remote) === place),
     elsewhere: async (sought) => elsewhere.filter((binding) => binding.aor === sought),
     save: async ({ key }, { gone, isRefresh }) => void archived.push(['save', key, gone, isRefresh]),
     remove: async (...what) => void archived.push(['remove', ...what]),
@@ -233,6 +234,26 @@ describe('a flow', () => {
     expect((await bindings.findReachedAt(remote)).map(({ key }) => key)).toEqual(['desk', 'hall'])
     expect((await bindings.findReachedAt(away)).map(({ key }) => key)).toEqual(['far'])
     expect(bindings.boundTo(away)).toEqual([])
+  })
+
+  it('of a phone behind a trusted proxy is stored as the place that the proxy has heard it at, and other phones as theirs', async () => {
+    const stored: (string | undefined)[] = []
+    const archive: BindingArchive = {
+      load: async () => [],
+      save: async (_binding, { place }) => void stored.push(place),
+      remove: async () => undefined,
+      forget: async () => undefined,
+    }
+    const edge = { ...remote, address: '192.0.2.1' }
+    const there = createBindings({ clock, archive, isProxy: (address) => address === edge.address })
+    const path = ['<sip:192.0.2.1;lr;received=sip:203.0.113.9:41000%3Btransport%3Dtcp>']
+    await there.put(phone('direct'))
+    await there.put(phone('behind', { remote: edge, path }))
+    await there.put(phone('silent', { remote: edge, path: ['<sip:192.0.2.1;lr>'] }))
+    // A Path that a stranger has written says nothing.
+    await there.put(phone('forged', { path }))
+    expect(stored).toEqual(['udp|198.51.100.7|40000', 'tcp|203.0.113.9|41000', undefined, undefined])
+    there.close()
   })
 
   it('is left when the phone comes by another', async () => {

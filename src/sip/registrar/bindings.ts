@@ -97,7 +97,9 @@ class MemoryBindings implements Bindings {
     const kept = others.filter((there) => this.#isLive(there)).slice(0, registrationLimits.maxPerUser - 1)
     this.#set(aor, [binding, ...kept])
     const gone = before.filter(({ key }) => key !== binding.key && !kept.some((there) => there.key === key))
+    const place = this.#placeOf(binding)
     await this.#archive?.save(binding, {
+      place: place && flowKeyOf(place),
       gone: gone.map(({ key }) => key),
       isRefresh: gone.length === 0 && replaced.some((there) => isRefresh(there, binding)),
     })
@@ -145,7 +147,7 @@ class MemoryBindings implements Bindings {
   }
 
   async findReachedAt(place: Remote): Promise<readonly Binding[]> {
-    return [...this.reachedAt(place), ...toAllLive(await this.#archive?.elsewhereAt?.(place))]
+    return [...this.reachedAt(place), ...toAllLive(await this.#archive?.elsewhereAt?.(flowKeyOf(place)))]
   }
 
   close(): void {

@@ -71,6 +71,20 @@ onEachStore(({ open: openTestStorage }) => {
       expect(await recordings.unfinished('here')).toEqual([])
     })
 
+    it('that was never ended is found before those that began later, which may still be running', async () => {
+      const atMs = clock.now()
+      const begunAt = [
+        ['d', 2],
+        ['a', 4],
+        ['c', 3],
+        ['e', 1],
+        ['b', 3],
+      ] as const
+      for (const [call_sid, later] of begunAt)
+        await change(call_sid, [{ ...begun(call_sid), at: atMs + later }])
+      expect(sids(await test.storage.recordings.unfinished('here'))).toEqual(['e', 'd', 'b', 'c', 'a'])
+    })
+
     it('whose notice cannot be decrypted is stored without it, and holds up no other', async () => {
       const { recordings } = test.storage
       await change('a', [begun('a')])

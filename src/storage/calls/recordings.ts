@@ -235,6 +235,8 @@ function createQueries({ builder: db, rowLocks }: Database) {
         .selectAll()
         .where('spool', '=', slot('spool'))
         .where('state', '=', 'recording')
+        .orderBy('started_at')
+        .orderBy('call_sid')
         .limit(maxUnfinished),
     ),
     expired: prepare(

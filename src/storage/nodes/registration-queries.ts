@@ -14,6 +14,7 @@ const facts = {
   port: 'bigint',
   call_id: 'text',
   cseq: 'bigint',
+  place: 'text',
   user_agent: 'text',
   expires_at: 'bigint',
 } as const
@@ -35,14 +36,7 @@ export function createRegistrationQueries(db: Kysely<Schema>) {
     removeRealm: prepare(own.where('realm', '=', slot('realm'))),
     // The account must still have the realm, and the client its name: either may belong to another by now.
     load: prepare(live.where('r.node', '=', slot('node'))),
-    elsewhereAt: prepare(
-      live
-        .where('r.node', '!=', slot('node'))
-        .where('r.transport', '=', slot('transport'))
-        .where('r.address', '=', slot('address'))
-        .where('r.port', '=', slot('port'))
-        .where('r.path', '=', '[]'),
-    ),
+    elsewhereAt: prepare(live.where('r.node', '!=', slot('node')).where('r.place', '=', slot('place'))),
     elsewhere: prepare(
       live.where('r.node', '!=', slot('node')).where('r.aor', '=', slot('aor')).where('r.path', '!=', '[]'),
     ),

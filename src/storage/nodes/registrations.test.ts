@@ -19,7 +19,7 @@ import { openSqlite } from '../sqlite/sqlite.ts'
 import { makeAccount, onEachStore, openTestStorage } from '../../../test/support/each-store.ts'
 import type { TestStorage } from '../../../test/support/each-store.ts'
 
-const change = { gone: [], isRefresh: false }
+const change = { gone: [], isRefresh: false, place: undefined }
 
 function phoneOf(aor: string, more: Partial<Registration> = {}): Registration {
   return {
@@ -82,7 +82,7 @@ onEachStore(({ open }) => {
   it('keeps the phone that took the place of others, and not the others', async () => {
     await save(desk)
     const moved = phoneOf(desk.aor, { key: 'moved', remote: { ...desk.remote, port: 41_000 } })
-    await test.storage.registrations.save(moved, { gone: ['desk'], isRefresh: false })
+    await test.storage.registrations.save(moved, { ...change, gone: ['desk'] })
     expect(await kept()).toEqual([moved])
     await test.storage.registrations.save({ ...moved, expiresAt: desk.expiresAt + 5 }, change)
     expect(await kept()).toMatchObject([{ key: 'moved', expiresAt: desk.expiresAt + 5 }])
@@ -91,7 +91,7 @@ onEachStore(({ open }) => {
   it('keeps what only lives on by the time it stops', async () => {
     await save(desk)
     const later = { ...desk, expiresAt: desk.expiresAt + 60_000, cseq: 4_000_000_001 }
-    await test.storage.registrations.save(later, { gone: [], isRefresh: true })
+    await test.storage.registrations.save(later, { ...change, isRefresh: true })
     await test.reopen()
     expect(await kept()).toEqual([later])
   })
@@ -185,7 +185,7 @@ describe('a registrar with many phones', () => {
     await Promise.all(phones.slice(0, 100).map((phone) => store.save(phone, change)))
     expect(commits).toBe(1)
     commits = 0
-    for (const phone of phones) await store.save(phone, { gone: [], isRefresh: true })
+    for (const phone of phones) await store.save(phone, { ...change, isRefresh: true })
     expect(commits).toBe(0)
     clock.advance(5_000)
     await store.flush()
@@ -268,12 +268,22 @@ describe.skipIf(isMissing('postgres'))('two nodes on one database', () => {
     await a.registrations.save({ ...seenBy(1), key: 'hall', path: [] }, change)
     expect(await b.registrations.elsewhere(seenBy(1).aor)).toEqual([seenBy(1)])
     expect(await b.registrations.elsewhere('bob@a.example')).toEqual([])
-    expect(await b.registrations.elsewhereAt(seenBy(1).remote)).toEqual([
+    // A phone behind the edge is elsewhere than its edge, at a place that only the edge knows.
+    const [direct, behind] = ['udp|198.51.100.7|1', 'udp|203.0.113.9|40000']
+    const [hall, booth] = [
       { ...seenBy(1), key: 'hall', path: [] },
-    ])
-    for (const other of [{ port: 3 }, { address: '198.51.100.8' }, { transport: 'tcp' }])
-      expect(await b.registrations.elsewhereAt({ ...seenBy(1).remote, ...other })).toEqual([])
-    expect(await a.registrations.elsewhereAt(seenBy(1).remote)).toEqual([])
+      { ...seenBy(1), key: 'booth' },
+    ]
+    await a.registrations.save(hall, { ...change, place: direct })
+    await a.registrations.save(booth, { ...change, place: behind })
+    expect(await b.registrations.elsewhereAt(direct)).toEqual([hall])
+    expect(await b.registrations.elsewhereAt(behind)).toEqual([booth])
+    for (const other of ['udp|198.51.100.7|3', 'udp|198.51.100.8|1', 'tcp|198.51.100.7|1'])
+      expect(await b.registrations.elsewhereAt(other)).toEqual([])
+    expect(await a.registrations.elsewhereAt(direct)).toEqual([])
+    await a.registrations.save(booth, { ...change, place: 'udp|203.0.113.9|41000' })
+    expect(await b.registrations.elsewhereAt(behind)).toEqual([])
+    await a.registrations.remove(booth.aor, 'booth')
     await a.registrations.remove(seenBy(1).aor, 'desk')
     expect(await b.registrations.elsewhere(seenBy(1).aor)).toEqual([])
     expect(await b.registrations.load()).toEqual([seenBy(2)])

@@ -30,15 +30,20 @@ export interface RegistrationStore {
   load(): Promise<readonly Registration[]>
   /** Returns the registrations of an address of record on other nodes that are reachable from here too, by a Path. */
   elsewhere(aor: string): Promise<readonly Registration[]>
-  /** Returns the registrations without a Path that other nodes have at a place. */
-  elsewhereAt(place: Registration['remote']): Promise<readonly Registration[]>
+  /** Returns the registrations of phones that other nodes have at a place, as `save` names it. */
+  elsewhereAt(place: string): Promise<readonly Registration[]>
   /**
    * Stores a registration, which replaces those with the keys in `gone`. Resolves when it is committed; a refresh is
    * committed later. Never rejects.
    */
   save(
     registration: Registration,
-    change: { readonly gone: readonly string[]; readonly isRefresh: boolean },
+    change: {
+      readonly gone: readonly string[]
+      readonly isRefresh: boolean
+      /** Where the phone itself signals from; undefined where only a proxy in front of it is known. */
+      readonly place: string | undefined
+    },
   ): Promise<void>
   /** Removes one registration of this node, or all of the address of record on every node. */
   remove(aor: string, key?: string): Promise<void>
@@ -57,7 +62,7 @@ export interface RegistrationStoreOptions {
 }
 
 type Change =
-  | { readonly kind: 'save'; readonly registration: Registration }
+  | { readonly kind: 'save'; readonly registration: Registration; readonly place: string | undefined }
   | { readonly kind: 'remove'; readonly aor: string; readonly key: string }
 
 /** A removal that runs before the changes that wait with it. */
@@ -188,7 +193,10 @@ export function createRegistrationStore(options: RegistrationStoreOptions): Regi
 
   function run(session: Session, change: Change): Promise<unknown> {
     return change.kind === 'save'
-      ? queries.save.all(session, toCells(change.registration, node(), clock.now()))
+      ? queries.save.all(session, {
+          ...toCells(change.registration, node(), clock.now()),
+          place: change.place ?? null,
+        })
       : queries.remove.all(session, { node: node(), aor: change.aor, key: change.key })
   }
 
@@ -228,12 +236,11 @@ export function createRegistrationStore(options: RegistrationStoreOptions): Regi
       return rows.map(toRegistration)
     },
     elsewhere: (aor) => readOthers(queries.elsewhere, { aor }),
-    elsewhereAt: ({ transport, address, port }) =>
-      readOthers(queries.elsewhereAt, { transport, address, port }),
-    async save(registration, { gone, isRefresh }) {
+    elsewhereAt: (place) => readOthers(queries.elsewhereAt, { place }),
+    async save(registration, { gone, isRefresh, place }) {
       const { aor, key } = registration
       for (const old of gone) add(aor, old, { kind: 'remove', aor, key: old })
-      add(aor, key, { kind: 'save', registration })
+      add(aor, key, { kind: 'save', registration, place })
       if (isRefresh) later(refreshMs)
       else await committed()
     },
