@@ -60,7 +60,7 @@ describe.each(kinds)('$path', ({ path, key, record, flaws }) => {
       expect((await api.delete(`${path}/${sid}`, token)).status).toBe(403)
     }
     expect((await api.delete(`${path}/${createSid()}`, api.adminKey)).status).toBe(404)
-    expect((await api.delete(`${path}/nonsense`, api.adminKey)).status).toBe(404)
+    expect((await api.delete(`${path}/nonsense`, api.adminKey)).status).toBe(400)
   })
 
   it.each([

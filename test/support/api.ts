@@ -93,7 +93,8 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
   const { clock = systemClock, log = silentLogger, wrapStorage = (storage) => storage } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-api-'))
   const place = await storePlaces[inject('store')](dataDir)
-  const storage = createStorage({ dataDir, databaseUrl: place.url, clock, log, sync: noSync })
+  const databaseTime = async (): Promise<number> => clock.now()
+  const storage = createStorage({ dataDir, databaseUrl: place.url, clock, databaseTime, log, sync: noSync })
   await storage.start()
   let reader: Promise<StoreReader> | undefined
   const live = createLiveState()

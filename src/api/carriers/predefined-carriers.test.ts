@@ -105,9 +105,7 @@ describe('POST .../PredefinedCarriers/{PredefinedCarrierSid}', () => {
   )
 
   it('answers 404 for an unknown template', async () => {
-    for (const sid of [createSid(), 'twilio'])
-      expect(
-        (await api.post(`/Accounts/${api.own.account_sid}/PredefinedCarriers/${sid}`, api.adminKey)).status,
-      ).toBe(404)
+    const unknown = `/Accounts/${api.own.account_sid}/PredefinedCarriers/${createSid()}`
+    expect((await api.post(unknown, api.adminKey)).status).toBe(404)
   })
 })

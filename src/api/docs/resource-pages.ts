@@ -1,4 +1,5 @@
 // The resources of the REST interface: a list of them, and a page for each with its endpoints and shapes.
+import { catalogue } from '../../lib/errors.ts'
 import { schemaOf } from './document.ts'
 import type { Content, Endpoint, Parameter, Reference, Resource } from './document.ts'
 import { html, prose } from './html.ts'
@@ -118,12 +119,15 @@ function exampleIn(title: string, content: Content | undefined): Html | undefine
   return exampleOf(title, Object.values(content?.content ?? {})[0]?.example)
 }
 
-/** Links codes to their pages. */
+/** Links codes to their pages. Other words of code are no links. */
 function errorText(description: string): Html {
   const parts = description.split(/`(\w+)`/)
-  return html`${parts.map((part, index) =>
-    index % 2 === 1 ? html`<a href="/docs/errors/${part}">${part}</a>` : part,
-  )}`
+  return html`${parts.map((part, index) => {
+    if (index % 2 === 0) return part
+    return Object.hasOwn(catalogue, part)
+      ? html`<a href="/docs/errors/${part}">${part}</a>`
+      : html`<code>${part}</code>`
+  })}`
 }
 
 function parameterRow({ name, in: place, required, description = '', schema }: Parameter): Row {

@@ -88,7 +88,7 @@ const signIn = defineRoute({
     component: 'SignInToken',
     body: signedInForm.field,
   },
-  errors: ['wrong_credentials', 'locked_out', 'account_inactive'],
+  errors: ['wrong_credentials', 'locked_out', 'account_inactive', 'clock_wrong'],
   keepsKey: true,
   async handle({ body, services, address, whenGone, once }) {
     if (body.link !== undefined && body.link !== null) return signInByLink(body.link, services, once)

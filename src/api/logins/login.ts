@@ -42,7 +42,7 @@ export const login = defineRoute({
       account_name: word('The name of that account.').optional(),
     }),
   },
-  errors: ['wrong_credentials', 'locked_out', 'account_inactive'],
+  errors: ['wrong_credentials', 'locked_out', 'account_inactive', 'clock_wrong'],
   keepsKey: true,
   async handle({ body: { username, password }, services, address, whenGone, once }) {
     const { throttle } = services

@@ -112,8 +112,8 @@ describe('to a phone that rings', () => {
     ])
     expect(third.dialog).toBeDefined()
     expect(one.caller.dialog).toBeDefined()
-    // The caller has no session before it is answered.
-    const [, c, a] = one.engine.media.sessions
+    // The session of the caller is opened before anything is dialled.
+    const [a, , c] = one.engine.media.sessions
     expect([a?.hears, c?.hears]).toEqual([c?.id, a?.id])
     await bye(one.caller.dialog)
     await calm()

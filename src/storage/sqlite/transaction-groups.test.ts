@@ -147,7 +147,7 @@ describe('transactions that come together', () => {
       commit(insert('b')),
     ])
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
-    expect(outcomes[0]).toMatchObject({ reason: { code: 'database_unavailable' } })
+    expect(outcomes[0]).toMatchObject({ reason: { code: 'disk_full' } })
     expect(names()).toEqual(['b'])
   })
 
