@@ -1,5 +1,6 @@
 // Adoption of the calls that a dead node has left open: each call by one node only.
 import type { UnfinishedCall } from '../../contracts/call-record.ts'
+import type { Logger } from '../../lib/log.ts'
 import type { Cells, Database } from '../database/database.ts'
 import type { NodeLease } from '../nodes/node-lease.ts'
 import { prepare, slot } from '../database/prepared.ts'
@@ -15,12 +16,13 @@ export interface AdoptionOptions {
   readonly database: Database
   readonly lease: Pick<NodeLease, 'nodeId' | 'demand'>
   readonly vault: Pick<Vault, 'unseal'>
+  readonly log: Pick<Logger, 'warn'>
 }
 
 // Bounds the memory: one journal has up to 1 MB.
 const maxAtOnce = 16
 
-export function createAdoption({ database, lease, vault }: AdoptionOptions): Adoption {
+export function createAdoption({ database, lease, vault, log }: AdoptionOptions): Adoption {
   const queries = createQueries(database)
   /**
    * The calls that a failed transaction may have taken, and those that were taken but could not be read. No other node
@@ -65,7 +67,7 @@ export function createAdoption({ database, lease, vault }: AdoptionOptions): Ado
         if (gone !== undefined) rows = [...rows, ...(await take(String(gone['node_id'])))]
         const calls: UnfinishedCall[] = []
         for (const row of rows) {
-          const call = callOf(row, vault)
+          const call = callOf(row, { vault, log })
           const cells = await queries.journal.all(database.reader, { call_sid: call.call_sid })
           calls.push({ ...call, events: cells.flatMap(({ events }) => parseEvents(events)) })
         }
@@ -80,13 +82,31 @@ export function createAdoption({ database, lease, vault }: AdoptionOptions): Ado
 
 function callOf(
   { call_sid, account_sid, alive_at, dialog }: Cells,
-  vault: AdoptionOptions['vault'],
+  options: Pick<AdoptionOptions, 'vault' | 'log'>,
 ): Omit<UnfinishedCall, 'events'> {
+  const call = { call_sid: String(call_sid), account_sid: String(account_sid) }
+  const readable = typeof dialog === 'string' ? dialogOf(call, dialog, options) : undefined
   return {
-    call_sid: String(call_sid),
-    account_sid: String(account_sid),
+    ...call,
     ...(typeof alive_at === 'number' ? { alive_at } : {}),
-    ...(typeof dialog === 'string' ? { dialog: vault.unseal(dialog, dialogPlace(String(call_sid))) } : {}),
+    ...(readable === undefined ? {} : { dialog: readable }),
+  }
+}
+
+/** A dialog that cannot be decrypted is left out: its call is closed without a BYE, and holds up no other. */
+function dialogOf(
+  { call_sid, account_sid }: Pick<UnfinishedCall, 'call_sid' | 'account_sid'>,
+  sealed: string,
+  { vault, log }: Pick<AdoptionOptions, 'vault' | 'log'>,
+): string | undefined {
+  try {
+    return vault.unseal(sealed, dialogPlace(call_sid))
+  } catch (error) {
+    log.warn(
+      { err: error, call_sid, account_sid },
+      'the dialog of a call cannot be decrypted: it gets no BYE',
+    )
+    return undefined
   }
 }
 

@@ -140,6 +140,25 @@ onEachStore(({ open: openTestStorage }) => {
       ])
     })
 
+    it('are found although the dialog of one cannot be decrypted: it has none, and holds up no other', async () => {
+      const [odd, other] = [createSid(), createSid()]
+      for (const call_sid of [odd, other])
+        test.storage.calls.write(
+          batch(call_sid, { events: [event(1)], dialog: `dialog of ${call_sid}` }),
+          'now',
+        )
+      await test.storage.calls.flush()
+      await test.query(`update open_calls set dialog = 'v1.damaged' where call_sid = '${odd}'`)
+      const { calls } = await test.reopen()
+      const found = new Map((await calls.adopt()).map(({ call_sid, dialog }) => [call_sid, dialog]))
+      expect(found).toEqual(
+        new Map([
+          [odd, undefined],
+          [other, `dialog of ${other}`],
+        ]),
+      )
+    })
+
     it('are none once each has its record, and events that come late do not open them again', async () => {
       const call_sid = createSid()
       test.storage.calls.write(batch(call_sid, { events: [event(1)] }), 'now')

@@ -75,7 +75,7 @@ export function createCallStore({
   log,
 }: CallStoreOptions): StoredCalls {
   const writer = createCallWriter({ database, lease, vault, clock, log })
-  const adoption = createAdoption({ database, lease, vault })
+  const adoption = createAdoption({ database, lease, vault, log })
   const outage = createOutageLog(log, clock)
   const lost = new Set<string>()
   let enqueued: () => void = () => undefined
