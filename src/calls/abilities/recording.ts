@@ -18,22 +18,29 @@ export function createRecording(leg: Leg, notes: Notes): Recording {
 
 function spanOf(leg: Leg, wish: RecordingWish | undefined, notes: Notes): RecordingSpan {
   const { recording } = leg
-  let isOwn = false
+  let state: 'none' | 'wanted' | 'own' = 'none'
+  const begin = async (): Promise<void> => {
+    // A call that is always recorded is recorded a moment after its answer, and beyond this span.
+    const isRunning = await recording.isRunning()
+    if (state !== 'wanted') return
+    if (isRunning) {
+      if (wish !== undefined) notes.note(asItWas)
+      return
+    }
+    state = 'own'
+    await recording.start(wish)
+  }
   return {
     begin() {
-      if (recording.isWanted) {
-        if (wish !== undefined) notes.note(asItWas)
-        return
-      }
-      isOwn = true
-      recording.start(wish).catch((error: unknown) => {
-        isOwn = false
+      state = 'wanted'
+      begin().catch((error: unknown) => {
+        state = 'none'
         noteProblem(leg, error)
       })
     },
     end() {
-      if (isOwn) recording.stop()
-      isOwn = false
+      if (state === 'own') recording.stop()
+      state = 'none'
     },
   }
 }

@@ -155,8 +155,8 @@ describe('while the recorder begins', () => {
 })
 
 describe('in the first moment after the answer, before it is known whether the call is always recorded', () => {
-  const answered = async (isAlways: boolean) => {
-    const call = await called([{ verb: 'pause', length: 1 }, answer], {
+  const answered = async (isAlways: boolean, verbs: readonly object[] = []) => {
+    const call = await called([{ verb: 'pause', length: 1 }, answer, ...verbs], {
       prepare: (engine) => void (engine.account = { ...account, record_all_calls: isAlways }),
     })
     const known = Promise.withResolvers<void>()
@@ -184,6 +184,43 @@ describe('in the first moment after the answer, before it is known whether the c
     await Promise.allSettled([commanded])
     await calm()
     expect([call.begun, call.story()]).toEqual([[], ['problem call_state']])
+  })
+
+  const meeting = (record: object) => [
+    { verb: 'conference', name: 'team', record },
+    { verb: 'pause', length: 60 },
+  ]
+  const kick = async ({ engine }: Pick<Awaited<ReturnType<typeof called>>, 'engine'>): Promise<void> => {
+    const call_sid = engine.store.batches[0]?.call_sid ?? ''
+    const command = { conferenceParticipantAction: { action: 'kick' } }
+    await engine.calls.command(account.account_sid, call_sid, command)
+    await calm()
+  }
+
+  it('a conference that is recorded takes the recording of the call as it is, which goes on after it', async () => {
+    const { call, known } = await answered(true, meeting({ path: 'weekly/' }))
+    known.resolve()
+    await calm(12)
+    expect(call.begun.map(({ order }) => order.prefix)).toEqual([undefined])
+    await kick(call)
+    expect([call.taps()?.length, call.story()]).toEqual([1, ['started']])
+  })
+
+  it('a conference that is over before it is known leaves the call as it is', async () => {
+    const { call, known } = await answered(false, meeting({}))
+    await kick(call)
+    known.resolve()
+    await calm(12)
+    expect([call.begun, call.story()]).toEqual([[], []])
+  })
+
+  it('a conference records a call that is not always recorded, once that is known', async () => {
+    const { call, known } = await answered(false, meeting({ path: 'weekly/' }))
+    known.resolve()
+    await calm(12)
+    expect([call.begun.map(({ order }) => order.prefix), call.taps()?.length]).toEqual([['weekly/'], 1])
+    await kick(call)
+    expect([call.taps(), call.story()]).toEqual([undefined, ['started', 'stopped']])
   })
 })
 
