@@ -120,6 +120,20 @@ describe('a recording server that is lost before the recording has begun', () =>
     expect(call.story).toEqual(['problem siprec_failed', 'siprec-started'])
   })
 
+  it('hangs up while media connects its streams: nothing of the call is tapped for it', async () => {
+    const call = await called()
+    const held = Promise.withResolvers<void>()
+    call.engine.media.wiringHeld = held.promise
+    call.invite().answer(both)
+    await calm()
+    call.server.hangUp()
+    await calm()
+    held.resolve()
+    await calm()
+    expect(call.story).toEqual(['problem siprec_failed'])
+    expect(call.engine.media.sessions[0]?.wiring.taps).toBeUndefined()
+  })
+
   it('rings while the thread of the sound dies: its INVITE is cancelled, and an answer that crosses gets a BYE', async () => {
     const call = await called()
     call.invite().isSilent = true

@@ -108,7 +108,9 @@ export class RecordingMedia {
     }))
     for (const { of, session, ring } of rings)
       await session.wire({ hears: [{ id: of, from: { kind: 'ring', ring } }] })
-    await this.#sound.join(tapName, { taps: rings.map(({ of, ring }) => ({ of, ring })) })
+    // The session may have ended meanwhile.
+    if (!this.#isClosed)
+      await this.#sound.join(tapName, { taps: rings.map(({ of, ring }) => ({ of, ring })) })
   }
 
   async close(): Promise<void> {
