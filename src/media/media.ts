@@ -169,6 +169,8 @@ export interface MediaSession {
    * stream.
    */
   reoffer(options?: ReofferOptions): string
+  /** Forgets the last offer within the call, which the far end has refused: all stays as it was (RFC 3261 §14.1). */
+  withdraw(): void
   /** While the far end sends past us, or is about to, nothing is sent to it and its silence is ignored. */
   goPast(isPast: boolean): Promise<void>
   /** Notes a sign of life of the far end in signalling: the silence limits begin again. */

@@ -151,6 +151,10 @@ export class Session implements MediaSession, Wired {
     return past === undefined ? this.#negotiation.offer({ only }) : this.#negotiation.offerPast(past)
   }
 
+  withdraw(): void {
+    this.#negotiation.withdraw()
+  }
+
   async goPast(isPast: boolean): Promise<void> {
     this.#isPast = isPast
     await this.#stateAgain()

@@ -209,6 +209,19 @@ describe('a dial with exitMediaPath', () => {
     expect(isPast(talking)).toEqual([false, false])
   })
 
+  it('that one refused is not agreed on by the answer to a refresh of the session, and later answers count', async () => {
+    const talking = await bridged({ exitMediaPath: true })
+    const { dialog, session } = talking.a
+    dialog.answers = () => sipResponse(488)
+    for (const side of [talking.a, talking.b]) sound(side)
+    await calm()
+    for (const answer of ['v=0 again', 'v=0 from another port']) {
+      dialog.listener.refreshed?.(answer)
+      await calm()
+    }
+    expect(session.answers).toEqual(['v=0 again', 'v=0 from another port'])
+  })
+
   it('is sent past again once a collision with an offer of the first is over (RFC 3261 §14.1), and is heard till then', async () => {
     const talking = await colliding('a', 1)
     const { a, b, story } = talking

@@ -199,8 +199,10 @@ export class MediaPath {
     const outcome = await whileUp(leg, leg.requests.reoffer(offer, { isUrgent }))
     if (outcome === undefined) return { because: 'one side has hung up' }
     const { status, reason, answer, retryMs } = outcome
-    if (answer === undefined)
+    if (answer === undefined) {
+      leg.media.path.withdraw()
       return { because: `one side refused another offer with ${status} ${reason}`, retryMs }
+    }
     try {
       await leg.media.path.accept(answer)
       return undefined

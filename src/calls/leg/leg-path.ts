@@ -76,6 +76,11 @@ export class LegPath {
     return () => session.reoffer(session.place === undefined ? {} : options)
   }
 
+  /** Forgets the last offer, which the far end has refused. */
+  withdraw(): void {
+    this.#options.session()?.withdraw()
+  }
+
   /** Applies an answer. Throws media_not_acceptable. */
   async accept(answer: string): Promise<FarEnd | undefined> {
     return await this.#options.accept(answer)

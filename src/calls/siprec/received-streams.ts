@@ -129,6 +129,10 @@ class ReceivedStreams implements MediaSession {
     throw new AppError('media_not_acceptable', 'the streams of a recording client cannot be redirected')
   }
 
+  withdraw(): void {
+    // No offer is made within the call.
+  }
+
   async goPast(): Promise<void> {
     // The streams never bypass the platform.
   }

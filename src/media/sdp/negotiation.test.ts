@@ -389,6 +389,37 @@ describe('our offer', () => {
     expect(negotiation.acceptAnswer(answered).agreement.encoding).toBe('PCMA')
   })
 
+  describe('within the call, refused by the far end (RFC 3261 §14.1)', () => {
+    const place = {
+      ...{ address: '198.51.100.77', port: 7000, rtcp: { address: '198.51.100.77', port: 7001 } },
+      codecs: [{ encoding: 'PCMU', payloadType: 0 }],
+      ...{ event: undefined, packetMs: 20, hasRtcpMux: false },
+    } as const
+
+    it('that named the place of another far end: neither a refresh nor an offer of it agrees on that', () => {
+      const negotiation = negotiationOf()
+      negotiation.answer(offer())
+      expect(negotiation.offerPast(place)).toContain('m=audio 7000 ')
+      negotiation.withdraw()
+      expect(negotiation.acceptAnswer(offer()).isPast).toBe(false)
+      const { sdp, isPast } = negotiation.answer(offer())
+      expect([isPast, sdp.includes('m=audio 40000 '), sdp.includes(place.address)]).toEqual([
+        false,
+        true,
+        false,
+      ])
+    })
+
+    it('that named one codec: the answer to a refresh may have the other ones of before, however often it was repeated', () => {
+      const negotiation = negotiationOf()
+      negotiation.offer()
+      negotiation.acceptAnswer(offer())
+      for (const only of ['PCMA', 'PCMA'] as const) negotiation.offer({ only })
+      negotiation.withdraw()
+      expect(negotiation.acceptAnswer(offer()).agreement.encoding).toBe('PCMU')
+    })
+  })
+
   it.each<[string, string]>([
     ['a refusal', offer({ media: 'audio 0 RTP/AVP 0' })],
     ['another codec', offer({ media: 'audio 5004 RTP/AVP 18' })],

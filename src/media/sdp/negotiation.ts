@@ -76,6 +76,8 @@ export class Negotiation {
   /** The state of going past us: as agreed in the last exchange, and as offered without an answer yet. */
   #past: Past | undefined
   #offeredPast: Past | undefined
+  /** The lines before our last offer within the call, until it is answered. */
+  #before: readonly LocalSection[] | undefined
 
   constructor(options: NegotiationOptions) {
     this.#options = options
@@ -207,7 +209,17 @@ export class Negotiation {
     }
     // The lines of an offer keep their order for the life of the session: RFC 3264 §8.
     if (former === undefined) return this.#write([audio])
-    return this.#write(former.map((section) => ('refused' in section ? section : audio)))
+    const before = this.#before ?? former
+    const sdp = this.#write(former.map((section) => ('refused' in section ? section : audio)))
+    if (running !== undefined) this.#before = before
+    return sdp
+  }
+
+  /** Forgets an offer within the call that was refused. A later answer is to the description before it. */
+  withdraw(): void {
+    this.#offeredPast = undefined
+    this.#sections = this.#before ?? this.#sections
+    this.#before = undefined
   }
 
   /** Returns an offer within the call that names the place of another far end, so that the two send to each other. */
@@ -266,7 +278,7 @@ export class Negotiation {
     })
     this.#keys.agreed(protection, ownKeys, section.path?.ice !== undefined)
     this.#past = this.#offeredPast
-    this.#offeredPast = undefined
+    this.#offeredPast = this.#before = undefined
     const isPast = this.#past !== undefined
     return { sdp, agreement: this.#agreement, isHeld: !maySend(direction), isPast, path: section.path }
   }
@@ -304,7 +316,7 @@ export class Negotiation {
   /** Returns the SDP with our own place in it. */
   #write(sections: readonly LocalSection[]): string {
     this.#sections = sections
-    this.#offeredPast = undefined
+    this.#offeredPast = this.#before = undefined
     return this.#text(sections, { address: this.#address, port: portOf(sections) ?? this.#options.port })
   }
 

@@ -167,6 +167,10 @@ export class ScriptedSession implements MediaSession {
     return only === undefined ? 'v=0 offer' : `v=0 offer ${only}`
   }
 
+  withdraw(): void {
+    this.#offersPast = false
+  }
+
   async goPast(isPast: boolean): Promise<void> {
     this.isPast = isPast
     await Promise.resolve()
