@@ -64,6 +64,7 @@ describe('the addresses for other machines', () => {
     expect(of('0.0.0.0', '203.0.113.5')).toEqual(['203.0.113.5'])
     expect(of('192.0.2.7')).toEqual(['192.0.2.7'])
     expect([of('127.0.0.1'), of('127.0.0.2'), of('::1')]).toEqual([[], [], []])
+    expect(of('0.0.0.0', '127.0.0.1')).toEqual([])
   })
 
   it('are those of all networks of this machine if every one is served', () => {

@@ -107,8 +107,8 @@ export function addressesForOthers({
   bind,
   publicAddress,
 }: Pick<LocalAddressOptions, 'bind' | 'publicAddress'>): readonly string[] {
-  if (publicAddress !== undefined) return [publicAddress]
-  if (bind === '0.0.0.0') return externalAddresses(false)
-  if (bind === '::') return [...externalAddresses(false), ...externalAddresses(true)]
-  return bind === '::1' || bind.startsWith('127.') ? [] : [bind]
+  const announced = publicAddress ?? bind
+  if (announced === '0.0.0.0') return externalAddresses(false)
+  if (announced === '::') return [...externalAddresses(false), ...externalAddresses(true)]
+  return announced === '::1' || announced.startsWith('127.') ? [] : [announced]
 }
