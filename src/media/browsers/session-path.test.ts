@@ -147,6 +147,26 @@ describe('our offer', () => {
     expect(opened).toHaveLength(1)
   })
 
+  it('to several browsers at the same time is of one path, which stays open for the one that answers', async () => {
+    const held = Promise.withResolvers<void>()
+    const { path, opened } = createSession(() => held.promise)
+    const offers = [path.own('alone'), path.own('alone')]
+    held.resolve()
+    expect((await Promise.all(offers)).map(({ ufrag }) => ufrag)).toEqual(['own1', 'own1'])
+    path.accept(browser)
+    expect(opened).toMatchObject([{ isClosed: false, answered: [{ ice: { ufrag: ice.ufrag } }] }])
+  })
+
+  it('is made again where the path could not be opened', async () => {
+    let tries = 0
+    const { path } = createSession(async () => {
+      tries += 1
+      if (tries === 1) throw new Error('no process')
+    })
+    await expect(path.own('alone')).rejects.toThrow('no process')
+    expect((await path.own('alone')).ufrag).toBe('own2')
+  })
+
   it('that a phone answers without a path leaves none, and a browser that comes later gets one', async () => {
     const { path, opened } = createSession()
     await path.own('alone')

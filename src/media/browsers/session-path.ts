@@ -30,6 +30,8 @@ interface Open {
 export class SessionPath {
   readonly #options: SessionPathOptions
   #open: Open | undefined
+  /** The path for our offers, while it is being opened: several browsers may be called at the same time. */
+  #opening: Promise<Open> | undefined
   #isClosed = false
 
   constructor(options: SessionPathOptions) {
@@ -73,7 +75,7 @@ export class SessionPath {
 
   /** Returns our side for an offer to the far end. Throws browsers_unavailable. */
   async own(ice: OwnIce): Promise<OwnPath> {
-    const open = this.#open ?? (await this.#start(undefined, { setup: 'actpass', ice, far: undefined }))
+    const open = this.#open ?? (await this.#opened(ice))
     open.ice = ice
     return this.#own(open)
   }
@@ -107,6 +109,13 @@ export class SessionPath {
   close(): void {
     this.#isClosed = true
     this.leave()
+  }
+
+  #opened(ice: OwnIce): Promise<Open> {
+    this.#opening ??= this.#start(undefined, { setup: 'actpass', ice, far: undefined }).finally(() => {
+      this.#opening = undefined
+    })
+    return this.#opening
   }
 
   async #start(far: FarSide | undefined, said: Pick<Open, 'setup' | 'ice' | 'far'>): Promise<Open> {
