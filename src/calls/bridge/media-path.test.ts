@@ -457,6 +457,25 @@ describe('far ends and media that fail on the way past', () => {
     },
   )
 
+  it.each(['a', 'b'] as const)(
+    'the unreadable answer of %s to the place of the other: it has taken that place, and is brought back',
+    async (who) => {
+      const talking = await bridged({ exitMediaPath: true })
+      const { session, dialog } = talking[who]
+      const accept = session.acceptAnswer.bind(session)
+      session.acceptAnswer = async (sdp) => {
+        const answered = await accept(sdp)
+        if (answered.isPast) throw new AppError('media_not_acceptable', 'no codec is left')
+        return answered
+      }
+      for (const side of [talking.a, talking.b]) sound(side)
+      await calm()
+      expect(dialog.offers).toEqual([who === 'a' ? toA : toB, 'v=0 offer'])
+      expect(talking.story()).toEqual(['the sound stays with the platform: no codec is left'])
+      expect(isPast(talking)).toEqual([false, false])
+    },
+  )
+
   it('an answer without a description is a refusal', async () => {
     const talking = await bridged({ exitMediaPath: true })
     talking.a.dialog.answers = () => sipResponse(200)

@@ -199,14 +199,18 @@ export class MediaPath {
     const outcome = await whileUp(leg, leg.requests.reoffer(offer, { isUrgent }))
     if (outcome === undefined) return { because: 'one side has hung up' }
     const { status, reason, answer, retryMs } = outcome
+    const { path } = leg.media
+    // A far end that has taken the place of the other one sends there, whatever its answer says.
+    const failed = status < 300 && options.past !== undefined ? () => path.taken() : () => path.withdraw()
     if (answer === undefined) {
-      leg.media.path.withdraw()
+      failed()
       return { because: `one side refused another offer with ${status} ${reason}`, retryMs }
     }
     try {
-      await leg.media.path.accept(answer)
+      await path.accept(answer)
       return undefined
     } catch (error) {
+      failed()
       return { because: error instanceof AppError ? error.message : 'the answer of one side makes no sense' }
     }
   }

@@ -76,6 +76,11 @@ export class LegPath {
     return () => session.reoffer(session.place === undefined ? {} : options)
   }
 
+  /** Notes that the far end sends to another one, although its answer could not be applied. */
+  taken(): void {
+    this.#isPast = true
+  }
+
   /** Forgets the last offer, which the far end has refused. */
   withdraw(): void {
     this.#options.session()?.withdraw()
