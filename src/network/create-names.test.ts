@@ -60,6 +60,20 @@ describe('names', () => {
     expect(await names.lookup('hook.test')).toEqual([{ address: '192.0.2.3', family: 4 }])
   })
 
+  it('whose IPv4 addresses could not be asked for are asked for again within five seconds', async () => {
+    server.addresses('both.test', ['192.0.2.1'], 3600)
+    server.addresses('both.test', ['2001:db8::1'], 3600)
+    const names = namesWith()
+    server.failIpv4('both.test', true)
+    const six = { address: '2001:db8::1', family: 6 }
+    expect(await names.lookup('both.test')).toEqual([six])
+    server.failIpv4('both.test', false)
+    now = 4_999
+    expect(await names.lookup('both.test')).toEqual([six])
+    now = 5_000
+    expect(await names.lookup('both.test')).toContainEqual({ address: '192.0.2.1', family: 4 })
+  })
+
   it('have 32 records at most, those of services by their priority, since each is remembered', async () => {
     const numbers = Array.from({ length: 36 }, (_, n) => n)
     server.addresses(

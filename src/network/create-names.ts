@@ -209,10 +209,13 @@ class ResolvingNames {
     const found = [first, second].filter((outcome): outcome is Found => {
       return outcome !== undefined && !(outcome instanceof Error)
     })
+    // Without its IPv4 addresses, whose query failed, a name may be out of reach of this machine.
+    const isPart = first instanceof Error && !isAbsence(first)
+    const keptMs = isPart ? absentMs : maxRememberedMs
     if (found.length > 0)
       return {
         addresses: found.flatMap(({ addresses }) => addresses),
-        ttlMs: Math.min(...found.map(({ ttlMs }) => ttlMs)),
+        ttlMs: Math.min(keptMs, ...found.map(({ ttlMs }) => ttlMs)),
       }
     // The absence of one family does not prove that of the other, whose failure is thrown.
     throw [first, second].find((error) => error instanceof Error && !isAbsence(error)) ?? first

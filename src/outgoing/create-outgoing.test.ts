@@ -154,6 +154,26 @@ describe('request', () => {
     expect(requests).toBe(3)
   })
 
+  it('says it once more also while connections to others are opened', async () => {
+    const other = await serve((_request, response) => void response.end())
+    let requests = 0
+    const client = outgoing({ maxConnectionsPerOrigin: 1 })
+    const url = await listen(
+      createTcpServer((socket) => {
+        let answered = false
+        socket.on('data', () => {
+          requests++
+          if (answered) return void client.request(get(other)).then(() => socket.destroy())
+          answered = true
+          socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+        })
+      }),
+    )
+    await client.request(get(url, { method: 'POST', body: '1' }))
+    expect((await client.request(get(url, { method: 'POST', body: '2' }))).status).toBe(200)
+    expect(requests).toBe(3)
+  })
+
   it('does not repeat itself when a new connection is closed without an answer', async () => {
     let requests = 0
     const url = await listen(

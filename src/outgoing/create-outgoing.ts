@@ -32,7 +32,8 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   const { log, clock = systemClock, maxRunning = 2000, connectTimeoutMs = 3000 } = options
   const { resolve = createNames({ clock }).lookup } = options
   const isAllowed = createAddressGuard(options.allow)
-  let connects = 0
+  /** The requests without a response, each with whether a connection to its origin was opened meanwhile. */
+  const waiting = new Set<{ readonly origin: string; isFresh: boolean }>()
   let opened: Promise<Agent> | undefined
   let isClosed = false
 
@@ -44,7 +45,9 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
     const { createAgent } = await import('./agent.ts')
     const { maxConnectionsPerOrigin: maxConnections } = options
     const agent = createAgent({ isAllowed, resolve, connectTimeoutMs, maxConnections })
-    agent.on('connect', () => connects++)
+    agent.on('connect', ({ origin }) => {
+      for (const one of waiting) if (one.origin === origin) one.isFresh = true
+    })
     return agent
   }
 
@@ -62,7 +65,8 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   async function attempt(target: URL, request: OutgoingRequest, deadline: number): Promise<OutgoingAnswer> {
     const agent = await agentOf()
     request.signal?.throwIfAborted()
-    const connectsBefore = connects
+    const connection = { origin: target.origin, isFresh: false }
+    waiting.add(connection)
     const exchange = new Exchange(request, clock, deadline)
     agent.dispatch(
       {
@@ -78,10 +82,12 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
       return await exchange.answer
     } catch (error) {
       // The other side may close a kept-alive connection just as we write to it. The request got no response and no
-      // new connection was involved, so the receiver has not failed: the request is sent once more.
-      const isStale = !exchange.hasHead && connects === connectsBefore && isLostConnection(error)
+      // new connection to it was involved, so the receiver has not failed: the request is sent once more.
+      const isStale = !exchange.hasHead && !connection.isFresh && isLostConnection(error)
       if (isStale && clock.monotonic() < deadline) throw new StaleConnection()
       throw error
+    } finally {
+      waiting.delete(connection)
     }
   }
 

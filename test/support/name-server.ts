@@ -1,6 +1,7 @@
 // A name server on loopback that responds as a test says: with addresses, with texts, or not at all. RFC 1035.
 import dgram from 'node:dgram'
 import { once } from 'node:events'
+import ipaddr from 'ipaddr.js'
 import { encodeRecord } from '../../src/dns/message.ts'
 import { Inbox } from './wait.ts'
 
@@ -9,7 +10,7 @@ export interface ScriptedNameServer {
   readonly at: string
   /** The names that were queried. */
   readonly asked: Inbox<string>
-  /** Sets the IPv4 addresses of a name. */
+  /** Sets the addresses of a name, all of one family. */
   addresses(name: string, addresses: readonly string[], ttlSeconds?: number): void
   texts(name: string, texts: readonly string[]): void
   services(name: string, services: readonly Service[]): void
@@ -17,6 +18,8 @@ export interface ScriptedNameServer {
     name: string,
     pointers: readonly { readonly service: string; readonly replacement: string }[],
   ): void
+  /** Responds with a server failure to queries for the IPv4 addresses of a name, or no longer. */
+  failIpv4(name: string, isFailing: boolean): void
   /** Leaves queries for names below this zone without a response. */
   silence(zone: string): void
   close(): Promise<void>
@@ -30,9 +33,11 @@ interface Service {
 }
 
 const typeA = 1
+const typeAaaa = 28
 const typeSrv = 33
 const typeNaptr = 35
 const typeTxt = 16
+const serverFailure = 2
 const nameError = 3
 
 export async function startNameServer(): Promise<ScriptedNameServer> {
@@ -41,6 +46,7 @@ export async function startNameServer(): Promise<ScriptedNameServer> {
   const records = new Map<string, Buffer[]>()
   const names = new Set<string>()
   const silent: string[] = []
+  const failing = new Set<string>()
   const put = (name: string, type: number, ttlSeconds: number, all: readonly Buffer[]): void => {
     names.add(name)
     records.set(
@@ -56,7 +62,9 @@ export async function startNameServer(): Promise<ScriptedNameServer> {
     const header = Buffer.alloc(12)
     query.copy(header, 0, 0, 2)
     // The flags: a response, recursion desired and available.
-    header.writeUInt16BE(0x8180 | (names.has(name) ? 0 : nameError), 2)
+    const isFailing = type === typeA && failing.has(name)
+    const code = isFailing ? serverFailure : names.has(name) ? 0 : nameError
+    header.writeUInt16BE(0x8180 | code, 2)
     header.writeUInt16BE(1, 4)
     header.writeUInt16BE(found.length, 6)
     socket.send(Buffer.concat([header, query.subarray(12, end), ...found]), port, address)
@@ -69,9 +77,9 @@ export async function startNameServer(): Promise<ScriptedNameServer> {
     addresses: (name, addresses, ttlSeconds = 60) =>
       put(
         name,
-        typeA,
+        addresses.some((address) => address.includes(':')) ? typeAaaa : typeA,
         ttlSeconds,
-        addresses.map((address) => Buffer.from(address.split('.').map(Number))),
+        addresses.map((address) => Buffer.from(ipaddr.parse(address).toByteArray())),
       ),
     texts: (name, texts) =>
       put(
@@ -98,6 +106,7 @@ export async function startNameServer(): Promise<ScriptedNameServer> {
           Buffer.concat([numbers(index, 0), ...['s', service, ''].map(text), wireName(replacement)]),
         ),
       ),
+    failIpv4: (name, isFailing) => void (isFailing ? failing.add(name) : failing.delete(name)),
     silence: (zone) => void silent.push(zone),
     async close() {
       socket.close()

@@ -102,7 +102,7 @@ export class Connections {
     for (const connection of this.#all) {
       if (!this.#isKept(connection)) {
         this.#options.misbehaved('gave way to a new connection', 'slow', connection.remote)
-        this.#forget(connection)
+        this.#gone(connection)
         connection.close()
         return true
       }
@@ -121,7 +121,7 @@ export class Connections {
     this.#latest.set(keyOf(connection.remote), connection)
   }
 
-  /** Handles a connection that has closed. */
+  /** Handles a connection that has closed, or is about to: one that is evicted counts no more. */
   #gone(connection: Connection): void {
     const isCurrent = this.#latest.get(keyOf(connection.remote)) === connection
     this.#forget(connection)

@@ -425,6 +425,9 @@ describe('TCP', () => {
       await arrivals(host + 2)
     }
     expect(transport.counters).toMatchObject({ connections: 5, slowConnections: 8, refusedConnections: 0 })
+    // The transactions and the phones on a connection that gave way have lost it, as on any other that has closed.
+    const evicted = Array.from({ length: 8 }, (_, index) => `127.0.0.${index + 2}`)
+    expect(closed.map(({ address }) => address)).toEqual(expect.arrayContaining(evicted))
     for (const host of [20, 21]) proven.add(`127.0.0.${host}`)
     for (const host of [20, 21]) (await connect(`127.0.0.${host}`)).write(options(String(host)))
     await arrivals(15)
