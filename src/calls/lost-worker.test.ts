@@ -109,10 +109,14 @@ describe('a media worker with bridges on it', () => {
   it.each(ways)(
     'that %s: its calls end within three seconds with one record a leg, others go on undisturbed, and new calls are taken',
     async (_way, end) => {
-      const lost = [await talk()]
-      const kept = await talk()
-      lost.push(await talk())
-      expect([lost[0]!.worker, kept.worker, lost[1]!.worker]).toEqual([0, 1, 0])
+      const all: Talking[] = []
+      const on = (worker: number): Talking[] => all.filter((one) => one.worker === worker)
+      // A busy machine may make one of the workers lag, and calls go to the other meanwhile.
+      await until('calls on both workers', async () => {
+        all.push(await talk())
+        return on(0).length >= 2 && on(1).length >= 1
+      })
+      const [lost, kept] = [on(0), on(1)]
       const atMs = performance.now()
       end(threads[0]!)
       const dialogs = lost.flatMap((one) => one.dialogs)
@@ -130,18 +134,20 @@ describe('a media worker with bridges on it', () => {
       })
       const again = await talk()
       expect([again.worker, threads.length]).toEqual([0, 3])
-      for (const voice of kept.voices) {
+      for (const voice of kept.flatMap((one) => one.voices)) {
         await until('the others to talk on', () => voice.countFrom(atMs).heard > 50)
         expect(voice.countFrom(atMs)).toMatchObject({ lost: 0, streams: 1 })
       }
 
-      for (const { dialogs: both } of [kept, again]) both[0].listener.ended(sipRequest('BYE'))
-      await until('the records', () => engine.store.records.length >= 2 * (lost.length + 2))
+      for (const { dialogs: both } of [...kept, again]) both[0].listener.ended(sipRequest('BYE'))
+      await until('the records', () => engine.store.records.length >= 2 * (all.length + 1))
       await settle()
       const sids = engine.store.records.map(({ call_sid }) => call_sid)
       expect(new Set(sids).size).toBe(sids.length)
-      const reasons = engine.store.records.slice(0, 4).map(({ termination_reason }) => termination_reason)
-      expect(reasons).toEqual(Array<string>(4).fill('failed: media server failure'))
+      const ended = engine.store.records.slice(0, 2 * lost.length)
+      expect(new Set(ended.map(({ termination_reason }) => termination_reason))).toEqual(
+        new Set(['failed: media server failure']),
+      )
     },
   )
 })
@@ -167,8 +173,11 @@ describe('a conference over two media workers', () => {
   it.each(ways)(
     'goes on in the other one when its own %s: who is left hears again within three seconds, each leg has one record',
     async (_way, end) => {
-      const all = [await enter(), await enter(), await enter(), await enter()]
-      expect(all.map(({ worker }) => worker)).toEqual([0, 1, 0, 1])
+      const all: InRoom[] = []
+      await until('two on each worker', async () => {
+        all.push(await enter())
+        return [0, 1].every((worker) => all.filter((one) => one.worker === worker).length >= 2)
+      })
       for (const { voice } of all) await until('all to hear others', () => voice.heardMs !== undefined)
       const lost = all.filter(({ worker }) => worker === 0)
       const left = all.filter(({ worker }) => worker === 1)
@@ -181,15 +190,16 @@ describe('a conference over two media workers', () => {
       expect(holdUps.ranMs(atMs)).toBeLessThan(maxDeadAirMs)
       for (const { dialog } of lost)
         expect(dialog.sentBye?.find(({ name }) => name === 'x-reason')?.value).toBe('media server failure')
-      expect(engine.calls.conferences(account.account_sid)[0]?.participants).toHaveLength(2)
+      expect(engine.calls.conferences(account.account_sid)[0]?.participants).toHaveLength(left.length)
 
       const again = await enter()
       await until('one who comes then to hear them', () => again.voice.heardMs !== undefined)
       for (const { dialog } of [...left, again]) dialog.listener.ended(sipRequest('BYE'))
-      await until('the records', () => engine.store.records.length >= 5)
+      const legs = all.length + 1
+      await until('the records', () => engine.store.records.length >= legs)
       await settle()
       const sids = engine.store.records.map(({ call_sid }) => call_sid)
-      expect([sids.length, new Set(sids).size]).toEqual([5, 5])
+      expect([sids.length, new Set(sids).size]).toEqual([legs, legs])
       expect(engine.calls.conferences(account.account_sid)).toEqual([])
     },
   )
@@ -204,8 +214,8 @@ describe('a conference over two media workers', () => {
     const atMs = performance.now()
     for (const { voice } of [a, b])
       await until('the others to talk on', () => voice.countFrom(atMs).heard > 50)
+    await until('the stranger to be sent as much', () => stranger.voice.countFrom(atMs).heard > 50)
     expect(stranger.voice.heardMs).toBeUndefined()
-    expect(stranger.voice.countFrom(atMs).heard).toBeGreaterThan(25)
   })
 })
 
@@ -221,9 +231,10 @@ describe('a conference in which many come and go', () => {
       guests = next
     }
     for (const { voice } of guests) await until('who has come last to hear them', () => voice.heardMs)
+    const lastMs = performance.now()
     for (const { voice } of stays) {
+      await until('who stays to hear them still', () => (voice.heardMs ?? 0) > lastMs)
       expect(voice.countFrom(atMs)).toMatchObject({ lost: 0, streams: 1 })
-      expect(voice.heardMs).toBeGreaterThan(performance.now() - 500)
     }
     for (const { dialog } of [...stays, ...guests]) dialog.listener.ended(sipRequest('BYE'))
     await until('the records', () => engine.store.records.length === 62)
