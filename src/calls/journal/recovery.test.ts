@@ -407,6 +407,24 @@ describe('a recovery', () => {
     expect(store.records).toHaveLength(1)
   })
 
+  it('hangs up the far ends once the database has the ends of their calls, also if it was away at first', async () => {
+    const { store, recovery, hungUp, failed } = await recover([])
+    const flush = store.flush.bind(store)
+    store.flush = () => Promise.reject(new Error('the database is away'))
+    store.left.push({ call_sid: 'c1', account_sid: 'a1', events: journalOf(started, trying), dialog: '{}' })
+    recovery.run()
+    await settle()
+    expect([failed.length, hungUp]).toEqual([1, []])
+    store.flush = flush
+    recovery.run()
+    await settle()
+    expect(hungUp).toHaveLength(1)
+    expect(store.records.map(({ call_sid }) => call_sid)).toEqual(['c1'])
+    recovery.run()
+    await settle()
+    expect(hungUp).toHaveLength(1)
+  })
+
   it('that is stopped finishes what it has begun, and begins nothing more', async () => {
     const { store, recovery } = await recover([])
     const flushed = Promise.withResolvers<void>()

@@ -44,17 +44,23 @@ export function createRecovery(options: RecoveryOptions): Recovery {
   const { store, log } = options
   let running: Promise<void> | undefined
   let isStopped = false
+  /** The calls whose ends are written, until the database has them and their far ends are hung up. */
+  let closed: readonly UnfinishedCall[] = []
 
   async function recover(): Promise<void> {
     let ended = 0
     while (!isStopped) {
-      const calls = await store.adopt()
-      if (calls.length === 0) break
-      for (const call of calls) store.write(await endOf(call, options), 'now')
+      if (closed.length === 0) {
+        const calls = await store.adopt()
+        if (calls.length === 0) break
+        for (const call of calls) store.write(await endOf(call, options), 'now')
+        closed = calls
+      }
       await store.flush()
       // Only once the records are there: another node may have closed the calls meanwhile.
-      for (const call of calls) hangUp(call, options)
-      ended += calls.length
+      for (const call of closed) hangUp(call, options)
+      ended += closed.length
+      closed = []
     }
     if (ended > 0) log.warn({ calls: ended, ...failureOf(lost.fact) }, 'calls of a dead node were ended')
   }
