@@ -98,6 +98,26 @@ describe('the login throttle', () => {
     for (const name of others) await expect(right(name, '192.0.2.1')).rejects.toThrow(lockedOut)
   })
 
+  it('locks a user whose password is tried from many addresses, except where it has logged in before', async () => {
+    const { clock, wrong, right } = createGuesser()
+    expect(await right('ann', '203.0.113.7')).toBe(true)
+    await times(100, (index) => wrong('ann', `192.0.2.${index}`))
+    await expect(right('ann', '198.51.100.1')).rejects.toThrow(lockedOut)
+    expect(await right('ann', '203.0.113.7')).toBe(true)
+    expect(await right('bob', '198.51.100.1')).toBe(true)
+    clock.advance(1_800_000)
+    expect(await right('ann', '198.51.100.1')).toBe(true)
+  })
+
+  it('counts failures where the user has logged in before for that place alone', async () => {
+    const { wrong, right } = createGuesser()
+    for (let address = 0; address < 20; address++) {
+      await right('ann', `192.0.2.${address}`)
+      await times(5, () => wrong('ann', `192.0.2.${address}`))
+    }
+    expect(await right('ann', '198.51.100.1')).toBe(true)
+  })
+
   it('says how long the lock-out lasts', async () => {
     const { clock, wrong } = createGuesser()
     await times(6, () => wrong('ann', '192.0.2.1'))

@@ -1,4 +1,5 @@
-// A limit on guesses: wrong passwords are counted per user and source, and per source alone, and lock out for a while.
+// A limit on guesses: wrong passwords are counted per user and source, per source alone, and per user over all sources,
+// and lock out for a while.
 // A source is an IPv4 address, or several networks of IPv6, one within the other. Changing the address within a network
 // does not reset its count.
 import type { Clock } from '../../lib/clock.ts'
@@ -6,6 +7,7 @@ import { AppError } from '../../lib/errors.ts'
 import { networkOf, networksOf } from '../../network/network-of.ts'
 import type { Derive } from '../../passwords/password.ts'
 import { createTokenBuckets } from '../../lib/bounds/token-buckets.ts'
+import { createRecent } from '../../lib/recent.ts'
 import { createPasswordQueue, placeOfLogin } from './password-queue.ts'
 import type { PasswordQueue, Place } from './password-queue.ts'
 
@@ -43,6 +45,11 @@ const lengths = [64, 48, 32]
 const maxOfUser = [maxFailures, 18, 54]
 // There is no limit for a /32: it is a provider, whose customers must not lock each other out.
 const maxOfSource = [60, 180]
+
+// Addresses are cheap: a list of passwords is tried no faster than this from all of them together. Where the user has
+// logged in before, other people's failures do not count, so that they lock no user out of its own office.
+const maxOfName = 100
+const known = { lifetimeMs: 30 * 86_400_000, capacity: 50_000 }
 
 const maxRemembered = 50_000
 const requests = { capacity: 20, refillMs: 3_600_000 }
@@ -94,10 +101,21 @@ function budgetsOfSource(address: string): readonly Budget[] {
   })
 }
 
+/** Returns the budget of a user over all sources. No source has an empty name. */
+function budgetOfName(username: string, address: string): Budget {
+  return {
+    key: keyOf(username, ''),
+    max: maxOfName,
+    lockOut: { username, address, failures: maxOfName },
+  }
+}
+
 export function createLoginThrottle({ clock, derive, onLockOut }: LoginThrottleOptions): LoginThrottle {
   const failures = new FailureCounts(clock)
   const asked = createTokenBuckets(clock, maxRemembered)
   const queue = createPasswordQueue(derive)
+  /** The networks where users have logged in. */
+  const places = createRecent({ clock, ...known })
 
   /** Throws locked_out. */
   function demandFew(budgets: readonly Budget[]): void {
@@ -116,7 +134,9 @@ export function createLoginThrottle({ clock, derive, onLockOut }: LoginThrottleO
   return {
     async judge({ username, address, place = placeOfLogin(address), signal }, verify) {
       const ofUser = budgetsOfUser(username, address)
-      const budgets = [...ofUser, ...budgetsOfSource(address)]
+      const home = keyOf(username, networkOf(address))
+      const ofName = places.has(home) ? [] : [budgetOfName(username, address)]
+      const budgets = [...ofUser, ...ofName, ...budgetsOfSource(address)]
       demandFew(budgets)
       return queue.run(
         place,
@@ -125,8 +145,10 @@ export function createLoginThrottle({ clock, derive, onLockOut }: LoginThrottleO
           // judged, so that guesses sent at the same time get no further than those sent one by one.
           demandFew(budgets)
           const isRight = await verify(given)
-          if (isRight) for (const { key } of ofUser) failures.delete(key)
-          else for (const { key } of budgets) failures.add(key)
+          if (isRight) {
+            places.note(home)
+            for (const { key } of ofUser) failures.delete(key)
+          } else for (const { key } of budgets) failures.add(key)
           return isRight
         },
         signal,

@@ -50,10 +50,23 @@ export function isSamePhone(there: Binding, next: Binding): boolean {
 }
 
 function namesItsSource({ contact, remote, instance }: Binding): boolean {
+  return instance === undefined && names(contact, remote)
+}
+
+/** Reports whether no NAT lies between the phone and us, or its edge: its Contact names where its packets come from. */
+export function isWithoutNat({
+  contact,
+  path,
+  remote,
+}: Pick<Binding, 'contact' | 'path' | 'remote'>): boolean {
+  const source = path.length === 0 ? remote : heardAt({ path })
+  return source !== undefined && names(contact, source)
+}
+
+function names(contact: string, { transport, address, port }: Remote): boolean {
   const uri = sipUriOf(contact)
-  if (instance !== undefined || uri === undefined) return false
-  const { defaultPort } = transports[remote.transport]
-  return toReportedAddress(uri.host) === remote.address && (uri.port ?? defaultPort) === remote.port
+  if (uri === undefined) return false
+  return toReportedAddress(uri.host) === address && (uri.port ?? transports[transport].defaultPort) === port
 }
 
 /**

@@ -6,9 +6,10 @@ import { headersOf } from '../message/message.ts'
 import type { HeaderField, SipRequest } from '../message/message.ts'
 import { supports } from '../message/session-expires.ts'
 import type { Binding, Reply } from '../sip.ts'
+import { isWithoutNat } from './binding.ts'
 import { isReliable } from '../transport/transports.ts'
 
-/** The time after which user agents on UDP register again, which keeps the NAT mapping open. */
+/** The time after which user agents behind NAT register again over UDP, which keeps its mapping open. */
 export const keepAliveSeconds = 30
 
 // RFC 5626 §4.4: the longest time between the keep-alives of a user agent.
@@ -31,9 +32,9 @@ export function registered({ bound, own, request, now, seconds, isRemoval = fals
   const leftOf = (binding: Binding): number => {
     const left = Math.ceil((binding.expiresAt - now) / 1000)
     if (!isOwn(binding)) return left
-    // Deviation from RFC 3261 §10.3 step 8: on UDP the time in the response is shorter than the binding, to keep NAT
-    // open.
-    return seconds ?? (isReliable(binding.remote) ? left : Math.min(keepAliveSeconds, left))
+    // Deviation from RFC 3261 §10.3 step 8: behind NAT, over UDP, the time in the response is shorter than the binding.
+    const isKept = isReliable(binding.remote) || isWithoutNat(binding)
+    return seconds ?? (isKept ? left : Math.min(keepAliveSeconds, left))
   }
   const ownFirst = [...bound.filter(isOwn), ...bound.filter((binding) => !isOwn(binding))]
   const [first] = ownFirst

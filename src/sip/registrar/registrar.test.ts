@@ -362,6 +362,33 @@ describe('several phones of one user', () => {
   })
 })
 
+describe('a phone over UDP without NAT', () => {
+  const direct = `sip:alice@${remote.address}:${remote.port}`
+
+  it('is registered for as long as it asks, since its Contact names where its packets come from', async () => {
+    const response = await sendWithDigest({ contacts: [`<${direct}>`], expires: '600' })
+    expect(told(response)).toEqual([200, `<${direct}>;expires=600`, '600'])
+  })
+
+  it('proves itself at each refresh, and is registered for the whole time again', async () => {
+    await sendWithDigest({ contacts: [`<${direct}>`], expires: '600' })
+    clock.advance(300_000)
+    expect((await send({ contacts: [`<${direct}>`], expires: '600' })).status).toBe(401)
+    const response = await sendWithDigest({ contacts: [`<${direct}>`], expires: '600' })
+    expect(told(response)).toEqual([200, `<${direct}>;expires=600`, '600'])
+  })
+
+  it.each([
+    ['names it', `sip:alice@198.51.100.7:5090`, '600'],
+    ['names another address', 'sip:alice@10.0.0.7:5090', '30'],
+    ['names no address', 'sip:alice@phone.invalid', '30'],
+  ])('is one also behind an edge that has heard it where its Contact %s', async (_what, uri, expires) => {
+    const path = { name: 'path', value: '<sip:192.0.2.200;lr;received=sip:198.51.100.7%3A5090>' }
+    const response = await sendWithDigest({ contacts: [`<${uri}>`], expires: '600', headers: [path] })
+    expect(headerOf(response, 'expires')).toBe(expires)
+  })
+})
+
 describe('a REGISTER that only keeps the NAT open', () => {
   beforeEach(async () => {
     await sendWithDigest({ expires: '600' })

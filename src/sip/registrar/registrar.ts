@@ -15,7 +15,7 @@ import { parseUri, unescapeUri } from '../message/uri.ts'
 import { realmOf } from '../realm.ts'
 import { refusal, unknownRealm } from '../refusal.ts'
 import type { Binding, BindingStore, Remote, Reply, SipDirectory, SipUser } from '../sip.ts'
-import { isSamePhone } from './binding.ts'
+import { isSamePhone, isWithoutNat } from './binding.ts'
 import { withinBounds } from './expires.ts'
 import { readContacts } from './contact-wish.ts'
 import type { ContactWish, PhoneWish } from './contact-wish.ts'
@@ -251,6 +251,7 @@ function isKeepAlive(
   const phone = wish.kind === 'phones' && wish.phones.length === 1 ? wish.phones[0] : undefined
   return (
     !isReliable(remote) &&
+    !isWithoutNat(current) &&
     current.remote.transport === remote.transport &&
     current.remote.address === remote.address &&
     current.remote.port === remote.port &&
