@@ -1,7 +1,7 @@
 // Via (RFC 3261 §20.42, RFC 3581).
 import { indexOutside, splitList } from './list.ts'
 import { malformed } from './malformed.ts'
-import { headerOf } from './message.ts'
+import { headerOf, headersOf } from './message.ts'
 import type { HeaderField, SipMessage } from './message.ts'
 import { noParams, parseParams, serializeParams } from './params.ts'
 import type { Params } from './params.ts'
@@ -47,6 +47,16 @@ export function topVia(message: SipMessage): Via {
   const value = headerOf(message, 'via')
   if (value === undefined) throw malformed('Missing Via')
   return parseVia(splitList(value)[0] ?? '')
+}
+
+/** Returns the Via of the sender of a request that may have passed proxies; undefined if it cannot be parsed. */
+export function originVia(message: SipMessage): Via | undefined {
+  const value = headersOf(message, 'via').flatMap(splitList).at(-1)
+  try {
+    return value === undefined ? undefined : parseVia(value)
+  } catch {
+    return undefined
+  }
 }
 
 /** Returns the topmost Via, or undefined if there is none that can be parsed. */

@@ -2,10 +2,12 @@
 import { isIP } from 'node:net'
 import { toReportedAddress } from '../../network/reported-address.ts'
 import { unquote } from '../message/list.ts'
+import type { SipRequest } from '../message/message.ts'
 import type { Params } from '../message/params.ts'
 import { parseNameAddr } from '../message/name-addr.ts'
 import { tryParseUri, unescapeUri } from '../message/uri.ts'
 import type { SipUri } from '../message/uri.ts'
+import { originVia } from '../message/via.ts'
 import { isHiddenFrom } from '../hidden-address.ts'
 import type { Binding, Remote } from '../sip.ts'
 import { transportOf, transports } from '../transport/transports.ts'
@@ -53,14 +55,19 @@ function namesItsSource({ contact, remote, instance }: Binding): boolean {
   return instance === undefined && names(contact, remote)
 }
 
-/** Reports whether no NAT lies between the phone and us, or its edge: its Contact names where its packets come from. */
-export function isWithoutNat({
-  contact,
-  path,
-  remote,
-}: Pick<Binding, 'contact' | 'path' | 'remote'>): boolean {
+/**
+ * Reports whether no NAT lies between the phone and us, or its edge: its Contact names where its packets come from, and
+ * its Via (RFC 3581) does not contradict. A phone that has learnt its address behind NAT writes it into its Contact, and
+ * most leave their own in Via.
+ */
+export function isWithoutNat(
+  { contact, path, remote }: Pick<Binding, 'contact' | 'path' | 'remote'>,
+  request: SipRequest,
+): boolean {
   const source = path.length === 0 ? remote : heardAt({ path })
-  return source !== undefined && names(contact, source)
+  if (source === undefined || !names(contact, source)) return false
+  const sentBy = originVia(request)?.host
+  return sentBy === undefined || isIP(sentBy) === 0 || toReportedAddress(sentBy) === source.address
 }
 
 function names(contact: string, { transport, address, port }: Remote): boolean {

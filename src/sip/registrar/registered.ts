@@ -33,7 +33,7 @@ export function registered({ bound, own, request, now, seconds, isRemoval = fals
     const left = Math.ceil((binding.expiresAt - now) / 1000)
     if (!isOwn(binding)) return left
     // Deviation from RFC 3261 §10.3 step 8: behind NAT, over UDP, the time in the response is shorter than the binding.
-    const isKept = isReliable(binding.remote) || isWithoutNat(binding)
+    const isKept = isReliable(binding.remote) || isWithoutNat(binding, request)
     return seconds ?? (isKept ? left : Math.min(keepAliveSeconds, left))
   }
   const ownFirst = [...bound.filter(isOwn), ...bound.filter((binding) => !isOwn(binding))]

@@ -379,7 +379,20 @@ describe('a phone over UDP without NAT', () => {
   })
 
   it.each([
-    ['names it', `sip:alice@198.51.100.7:5090`, '600'],
+    ['its own address', '10.0.0.7:5060', '30'],
+    ['the address that its packets come from', `${remote.address}:${remote.port}`, '600'],
+    ['a name', 'phone.invalid', '600'],
+  ])(
+    'is none if it has learnt its address behind NAT: with %s in its Via',
+    async (_what, sentBy, expires) => {
+      const via = { name: 'via', value: `SIP/2.0/UDP ${sentBy};branch=z9hG4bK1` }
+      const response = await sendWithDigest({ contacts: [`<${direct}>`], expires: '600', headers: [via] })
+      expect(headerOf(response, 'expires')).toBe(expires)
+    },
+  )
+
+  it.each([
+    ['names it', 'sip:alice@198.51.100.7:5090', '600'],
     ['names another address', 'sip:alice@10.0.0.7:5090', '30'],
     ['names no address', 'sip:alice@phone.invalid', '30'],
   ])('is one also behind an edge that has heard it where its Contact %s', async (_what, uri, expires) => {

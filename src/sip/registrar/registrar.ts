@@ -251,7 +251,7 @@ function isKeepAlive(
   const phone = wish.kind === 'phones' && wish.phones.length === 1 ? wish.phones[0] : undefined
   return (
     !isReliable(remote) &&
-    !isWithoutNat(current) &&
+    !isWithoutNat(current, request) &&
     current.remote.transport === remote.transport &&
     current.remote.address === remote.address &&
     current.remote.port === remote.port &&
