@@ -1,29 +1,37 @@
-// The softphone of the examples in Chromium, over WSS: a test presses its keys, reads its page and hears its audio.
+// The softphone of the examples in Chromium or Firefox, over WSS: a test presses its keys, reads its page and hears its audio.
 import { createHash, X509Certificate } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveSoftphone } from '../../examples/browser/serve-softphone.ts'
 import { startChromium } from '../docs/chromium.ts'
-import { tone, toWav } from './audio.ts'
+import type { Browser } from '../docs/chromium.ts'
+import { tone, toneSegments, toWav } from './audio.ts'
+import { startFirefox } from './firefox.ts'
 import type { SharedPlatform, Tenant } from './platform-process.ts'
 import { until } from './wait.ts'
 
 const size = { width: 600, height: 800 }
 
-/** The script that returns the loudest frequency that the page hears now. */
-const loudest = `(async () => {
+const sampleRate = 8000
+
+/** The script that returns what the page hears meanwhile. It plays nothing: Firefox does so only with a sound card. */
+const listen = `(async () => {
   const { stream } = window.phone
-  if (stream === undefined) return 0
-  const context = (window.listening ??= new AudioContext({ sampleRate: 8000 }))
-  const analyser = context.createAnalyser()
-  analyser.fftSize = 2048
-  context.createMediaStreamSource(stream).connect(analyser)
-  await new Promise((resolve) => setTimeout(resolve, 400))
-  const levels = new Float32Array(analyser.frequencyBinCount)
-  analyser.getFloatFrequencyData(levels)
-  const best = levels.reduce((at, level, index) => (level > levels[at] ? index : at), 0)
-  return levels[best] < -60 ? 0 : (best * context.sampleRate) / analyser.fftSize
+  if (!stream?.active) return []
+  const recorder = new MediaRecorder(stream)
+  const parts = []
+  recorder.ondataavailable = ({ data }) => parts.push(data)
+  const stopped = new Promise((resolve) => (recorder.onstop = resolve))
+  recorder.start()
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  recorder.stop()
+  await stopped
+  const context = new OfflineAudioContext(1, 1, ${sampleRate})
+  const bytes = await new Blob(parts).arrayBuffer()
+  // A stream that has just begun or ended may have left nothing.
+  const decoded = await context.decodeAudioData(bytes).catch(() => undefined)
+  return Array.from(decoded?.getChannelData(0) ?? [])
 })()`
 
 export interface SoftphoneInBrowser {
@@ -44,11 +52,16 @@ export interface SoftphoneInBrowser {
   close(): Promise<void>
 }
 
+type Stage = Pick<SharedPlatform, 'httpsPort' | 'dataDir'>
+type PhoneBrowser = Omit<Browser, 'screenshot'>
+
 export interface SoftphoneOptions {
-  readonly platform: SharedPlatform
+  readonly platform: Stage
   readonly tenant: Tenant
   /** The tone at its microphone. */
   readonly saysHz: number
+  /** Firefox needs the `address` of this machine in a network, because it gathers no candidate of the loopback. */
+  readonly firefox?: { readonly address: string }
 }
 
 /** Resolves when the softphone is registered. */
@@ -56,21 +69,15 @@ export async function openSoftphone({
   platform,
   tenant,
   saysHz,
+  firefox,
 }: SoftphoneOptions): Promise<SoftphoneInBrowser> {
   const folder = await mkdtemp(join(tmpdir(), 'microphone-'))
   const microphone = join(folder, 'tone.wav')
   await writeFile(microphone, toWav(tone(saysHz, 2000, { sampleRate: 48_000 })))
   const { realm, username, password } = tenant
-  const server = `wss://127.0.0.1:${platform.httpsPort}`
+  const server = `wss://${firefox?.address ?? '127.0.0.1'}:${platform.httpsPort}`
   const page = await serveSoftphone({ server, realm, username, password, number: 'bob' })
-  const browser = await startChromium([
-    '--use-fake-ui-for-media-stream',
-    '--use-fake-device-for-media-stream',
-    `--use-file-for-fake-audio-capture=${microphone}`,
-    '--autoplay-policy=no-user-gesture-required',
-    // No authority has signed the development certificate: the browser trusts this one and no other.
-    `--ignore-certificate-errors-spki-list=${await publicKeyOf(platform.dataDir)}`,
-  ])
+  const browser = await (firefox === undefined ? chromiumWith(microphone, platform) : startFirefox(saysHz))
   const evaluate = <T>(expression: string): Promise<T> => browser.evaluate<T>(expression)
   const phone: SoftphoneInBrowser = {
     evaluate,
@@ -86,8 +93,9 @@ export async function openSoftphone({
     },
     async hears(hz) {
       await until(`the page to hear ${hz ?? 'something'}`, async () => {
-        const heard = await evaluate<number>(loudest)
-        return hz === undefined ? heard > 0 : Math.abs(heard - hz) < 15
+        const samples = Float64Array.from(await evaluate<number[]>(listen))
+        if (hz === undefined) return samples.some((sample) => Math.abs(sample) > 0.001)
+        return toneSegments({ sampleRate, samples }, hz).some(({ startMs, endMs }) => endMs - startMs > 100)
       })
     },
     async connected() {
@@ -110,6 +118,17 @@ export async function openSoftphone({
     throw new Error(`the softphone is not ready: ${browser.problems.join('\n')}`, { cause: error })
   }
   return phone
+}
+
+async function chromiumWith(microphone: string, { dataDir }: Stage): Promise<PhoneBrowser> {
+  return startChromium([
+    '--use-fake-ui-for-media-stream',
+    '--use-fake-device-for-media-stream',
+    `--use-file-for-fake-audio-capture=${microphone}`,
+    '--autoplay-policy=no-user-gesture-required',
+    // No authority has signed the development certificate: the browser trusts this one and no other.
+    `--ignore-certificate-errors-spki-list=${await publicKeyOf(dataDir)}`,
+  ])
 }
 
 async function publicKeyOf(dataDir: string): Promise<string> {

@@ -101,10 +101,15 @@ export const tools = {
     packages: ['sqlite3'],
     suites: ['guides (a backup)'],
   },
+  firefox: {
+    command: 'firefox-esr',
+    packages: ['firefox-esr'],
+    suites: ['journeys/firefox'],
+  },
   chromium: {
     command: 'chromium',
     packages: ['chromium'],
-    suites: ['docs (pages in a browser)'],
+    suites: ['docs (pages in a browser)', 'journeys/browsers'],
   },
   openssl: {
     command: 'openssl',
