@@ -71,7 +71,8 @@ export async function provisionCall(options: DemoOptions): Promise<CallDemo> {
     account_sid,
     name: callApplication,
   })
-  const password = randomBytes(15).toString('base64url')
+  // A command would take a password that begins with a hyphen for an option.
+  const password = randomBytes(15).toString('hex')
   const client_sid = await create(api, '/Clients', { account_sid, username: callClient, password })
   const sids = { account_sid, application_sid, client_sid, username: callClient, password }
   return { ...(await toDemo(api, options, sids)), remove: () => removeCall(api, account_sid) }

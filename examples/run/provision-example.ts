@@ -66,6 +66,6 @@ export async function provisionExample(options: ProvisionOptions): Promise<Provi
 function passwordOf(username: string, apiKey: string, account_sid: string): string {
   return createHmac('sha256', apiKey)
     .update(`example client ${username} of ${account_sid}`)
-    .digest('base64url')
+    .digest('hex')
     .slice(0, 20)
 }

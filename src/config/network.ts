@@ -39,6 +39,7 @@ export const networkSettings = {
       const last = Number(match?.[2])
       if (match === null || first < 1024 || last > 65_535)
         throw new Error('must be FIRST-LAST within 1024-65535')
+      if (first > last) throw new Error('must be FIRST-LAST, and FIRST is greater than LAST')
       // RTP is on an even port and RTCP on the next one.
       if (last - first < 1 + (first % 2)) throw new Error('must hold an even port and the one after it')
       return { first, last }

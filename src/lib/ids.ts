@@ -79,7 +79,13 @@ export function createWebhookSecret(): string {
   return `wh_secret_${randomToken(16)}`
 }
 
-/** Returns `bytes` random bytes as URL-safe text, for generated passwords and secrets. */
+/**
+ * Returns `bytes` random bytes as URL-safe text, for generated passwords and secrets. It begins with no hyphen: commands
+ * would take it for an option.
+ */
 export function randomToken(bytes: number): string {
-  return randomBytes(bytes).toString('base64url')
+  for (;;) {
+    const token = randomBytes(bytes).toString('base64url')
+    if (!token.startsWith('-')) return token
+  }
 }

@@ -31,7 +31,7 @@ export const requestErrors = {
     cause: 'The user name, the password or both are wrong; the reply does not say which.',
     http: 403,
     sip: 403,
-    cure: 'Check the user name, the password and the SIP realm.',
+    cure: 'Check the user name and the password, and for SIP the realm.',
   },
   locked_out: {
     cause: 'Too many wrong passwords came for this user or from this address (IPv6: its network).',

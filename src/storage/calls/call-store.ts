@@ -48,8 +48,11 @@ const syncMs = 50
 
 const retryMs = 500
 
-// A commit that takes longer is not expected to come: the disk or the connection hangs.
+// A commit that takes longer is not expected to come: the disk or the connection hangs. Its time is counted in steps, so
+// that a main thread that is held up, and could not have seen the end of the commit, is not taken for a database that
+// does not respond.
 const lateMs = 3000
+const stepMs = 100
 
 // A minute of a busy node whose events come faster than they are written. No new call begins beyond it.
 const behindBytes = 64 * 1024 * 1024
@@ -92,15 +95,16 @@ export function createCallStore({
   const timers: { retry?: Timer | undefined; now?: Timer | undefined; sync?: Timer | undefined } = {}
   const flushes = new Set<Flush>()
   let [dropped, lastCommitAt] = [0, Number.NEGATIVE_INFINITY]
-  /** Why the last write failed, until one succeeds; when the commit under way began. */
+  /** Why the last write failed, until one succeeds. */
   let failure: AppError | undefined
-  let committingSince: number | undefined
+  /** The time that the commit under way has taken while this thread could see its end. */
+  let committingMs = 0
   let immediate: NodeJS.Immediate | undefined
   let running: Promise<void> | undefined
 
   function refusal(): AppError | undefined {
     if (waiting.length === 0 && running === undefined) failure = undefined
-    const isLate = committingSince !== undefined && clock.monotonic() - committingSince > lateMs
+    const isLate = committingMs > lateMs
     const isBehind = waitingBytes > behindBytes
     return reserve.refusal() ?? failure ?? lease.refusal() ?? (isLate || isBehind ? away() : undefined)
   }
@@ -216,7 +220,12 @@ export function createCallStore({
   }
 
   async function commit(batches: readonly CallBatch[]): Promise<void> {
-    committingSince = clock.monotonic()
+    const step = (): Timer =>
+      clock.after(stepMs, () => {
+        committingMs += stepMs
+        timer = step()
+      })
+    let timer = step()
     try {
       const written = await database.commitBeside(async (session) => {
         doubtful = undefined
@@ -227,7 +236,8 @@ export function createCallStore({
       doubtful = undefined
       keep(batches, written)
     } finally {
-      committingSince = undefined
+      timer.cancel()
+      committingMs = 0
     }
   }
 
