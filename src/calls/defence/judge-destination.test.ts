@@ -43,6 +43,11 @@ describe('a number of a closed class', () => {
     ['+440909879000', 'premium_rate'],
     ['004900900123456', 'premium_rate'],
     ['+330899123456', 'premium_rate'],
+    ['+788091234567', 'premium_rate'],
+    ['+360690123456', 'premium_rate'],
+    ['+119005550100', 'premium_rate'],
+    ['+109005550100', 'premium_rate'],
+    ['+370890012345', 'premium_rate'],
     ['+33899123456', 'premium_rate'],
     ['+5352345678', 'high_risk'],
     ['0025261234567', 'high_risk'],
@@ -86,6 +91,11 @@ describe('a number behind a code that chooses a carrier', () => {
     ['49', '010130900123456', 'premium_rate'],
     ['49', '0103300535234567', 'high_risk'],
     ['49', '01005700535234567', 'high_risk'],
+    ['61', '18311902123456', 'premium_rate'],
+    ['61', '18321902123456', 'premium_rate'],
+    ['353', '1550123456', 'premium_rate'],
+    ['353', '1580123456', 'premium_rate'],
+    ['370', '890012345', 'premium_rate'],
   ])('in the country %s: %s is closed as %s', (country_code, text, name) => {
     expect(closed(text, country_code === undefined ? {} : { country_code })).toBe(name)
   })

@@ -38,8 +38,14 @@ const withoutTrunkPrefix: ReadonlySet<string> = new Set(
 /** The trunk prefix, dialled before a national number, in countries where it is not 0. */
 const trunkPrefixOf: Readonly<Record<string, string>> = { '7': '8', '36': '06', '1': '1' }
 
-/** Premium numbers that are dialled without the trunk prefix of their country: in Australia 190x, of ten digits. */
-const premiumWithoutTrunkPrefix: Readonly<Record<string, RegExp>> = { '61': /^190\d{7}$/ }
+/** The trunk prefix that a country had before, which carriers still accept. */
+const formerTrunkPrefixOf: Readonly<Record<string, string>> = { '370': '8' }
+
+/** Premium numbers of ten digits that are dialled without the trunk prefix of their country. */
+const premiumWithoutTrunkPrefix: Readonly<Record<string, RegExp>> = {
+  '61': /^190\d{7}$/,
+  '353': /^15\d{8}$/,
+}
 
 const maxNationalDigits = 10
 // Shorter ones are local numbers, extensions or short codes.
@@ -53,7 +59,7 @@ function readPlain(text: string, country: string | undefined): readonly Reading[
   const national = text.startsWith('+') ? [] : nationalReadings(text, country)
   return [
     ...international.flatMap((number) =>
-      withoutTrunkZero(number).map((one) => ({ number: one, isInternational: true })),
+      behindTrunkPrefix(number).map((one) => ({ number: one, isInternational: true })),
     ),
     ...national.map((number) => ({ number, isInternational: false })),
   ].filter(({ number }) => number.length > 0)
@@ -71,9 +77,12 @@ function afterInternationalPrefix(text: string, country: string | undefined): re
 const zeroBehindCode =
   /^(20|27|31|32|33|40|41|43|44|46|49|51|55|61|62|63|64|66|81|82|84|86|90|91|92|94|353|358|380|381|385|386|387|389|421|972)0+(\d+)$/
 
-function withoutTrunkZero(number: string): readonly string[] {
-  const [, code = '', rest = ''] = zeroBehindCode.exec(number) ?? []
-  return code === '' ? [number] : [number, `${code}${rest}`]
+/** The same with the trunk prefixes of other countries, whose national numbers have ten digits, and in Hungary eight. */
+const otherBehindCode = /^(?:(1)[01](\d{10})|(7)8(\d{10})|(36)06(\d{8,9})|(370)8(\d{8}))$/
+
+function behindTrunkPrefix(number: string): readonly string[] {
+  const match = zeroBehindCode.exec(number) ?? otherBehindCode.exec(number)
+  return match === null ? [number] : [number, match.slice(1).join('')]
 }
 
 // In North America 0 asks for an operator. 00 or 01 may begin a foreign number, but no country has the code 900.
@@ -89,6 +98,9 @@ function nationalReadings(text: string, country: string | undefined): readonly s
   if (trunk !== '' && text.startsWith(trunk) && !(country === '1' && text.length !== 11))
     return [`${country}${text.slice(trunk.length)}`]
   if (premiumWithoutTrunkPrefix[country]?.test(text) === true) return [`${country}${text}`]
+  const former = formerTrunkPrefixOf[country]
+  if (former !== undefined && text.startsWith(former) && text.length > minDigits)
+    return [`${country}${text.slice(former.length)}`]
   if (withoutTrunkPrefix.has(country) && text.length <= maxNationalDigits) return [`${country}${text}`]
   return text.startsWith('0') || text.length < minDigits ? [] : [text]
 }
