@@ -4,7 +4,7 @@ import { audioKindOf, headBytes, kindBytes } from '../lib/audio/audio-kind.ts'
 import type { PlayableKind } from '../lib/audio/audio-kind.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import type { BodySink, Outgoing } from '../outgoing/outgoing.ts'
+import type { AnswerHead, BodySink, Outgoing } from '../outgoing/outgoing.ts'
 import type { ArrivingFile } from './arriving-file.ts'
 import { checkWav } from './wav-check.ts'
 
@@ -13,6 +13,9 @@ const patienceMs = 700
 const largeBytes = 1024 * 1024
 // A file is received as fast as it is played: its end may come after two hours.
 const longestMs = 150 * 60 * 1000
+// Stores of files answer with the place of the file; a store of a store is as far as it goes.
+const maxRedirects = 3
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 export interface DownloadOptions {
   readonly outgoing: Outgoing
@@ -96,24 +99,35 @@ async function receive(options: DownloadOptions, begin: (head: Head) => void): P
     if (!isDecided && isLong && head.length >= headBytes) await decide()
   }
   try {
-    const { status } = await outgoing.request({
-      url,
-      method: 'GET',
-      headers: {
-        'user-agent': options.userAgent,
-        accept: 'audio/wav, audio/x-wav, audio/mpeg, audio/ogg, audio/*;q=0.8',
-      },
-      subject: 'the audio URL',
-      answerTimeoutMs: options.answerTimeoutMs,
-      totalTimeoutMs: longestMs,
-      maxBodyBytes: options.maxFileBytes,
-      answerBody: (answer) => {
-        const length = answer.headers['content-length']
-        expected = typeof length === 'string' ? length : undefined
-        return answer.status === 200 ? sink : undefined
-      },
-      signal: stop.signal,
-    })
+    const get = (from: string): Promise<AnswerHead> =>
+      outgoing.request({
+        url: from,
+        method: 'GET',
+        headers: {
+          'user-agent': options.userAgent,
+          accept: 'audio/wav, audio/x-wav, audio/mpeg, audio/ogg, audio/*;q=0.8',
+        },
+        subject: 'the audio URL',
+        answerTimeoutMs: options.answerTimeoutMs,
+        totalTimeoutMs: longestMs,
+        maxBodyBytes: options.maxFileBytes,
+        answerBody: (answer) => {
+          const length = answer.headers['content-length']
+          expected = typeof length === 'string' ? length : undefined
+          return answer.status === 200 ? sink : undefined
+        },
+        signal: stop.signal,
+      })
+    let at = url
+    let answer = await get(at)
+    // Each place passes the guard of addresses, as the first one does.
+    for (let count = 0; count < maxRedirects; count += 1) {
+      const next = redirectOf(answer, at)
+      if (next === undefined) break
+      at = next
+      answer = await get(at)
+    }
+    const { status } = answer
     if (status !== 200) throw new AppError('audio_not_found', `the audio URL responded with status ${status}`)
     const kind = demandPlayable(head)
     if (kind === 'wav') await checkWav(file)
@@ -124,6 +138,15 @@ async function receive(options: DownloadOptions, begin: (head: Head) => void): P
 }
 
 export const playable = 'WAV (PCM of 8 to 32 bit, floating point or G.711), MP3 and Ogg/Opus can be played.'
+
+/** Returns the URL that the answer redirects to; undefined if it is no redirect to one of HTTP (RFC 9110 §15.4). */
+function redirectOf({ status, headers }: AnswerHead, from: string): string | undefined {
+  const { location } = headers
+  if (!redirects.has(status) || typeof location !== 'string' || !URL.canParse(location, from))
+    return undefined
+  const { protocol, href } = new URL(location, from)
+  return protocol === 'http:' || protocol === 'https:' ? href : undefined
+}
 
 /** Returns whether more of the file is needed to know its kind. */
 function isOpen(head: Buffer): boolean {

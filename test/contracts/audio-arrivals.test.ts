@@ -179,6 +179,13 @@ const ways: Readonly<Record<string, Way>> = {
     response.end(file)
   },
   'at once, without its length': async (response, file) => void response.writeHead(200).end(file),
+  'behind redirects without a length of their own': async (response, file) => {
+    const path = response.req.url ?? ''
+    if (path === '/sound') response.writeHead(301, { location: 'moved/here' }).end()
+    else if (path === '/moved/here')
+      response.writeHead(307, { location: `http://${response.req.headers.host}/kept?signature=1` }).end()
+    else response.writeHead(200, { 'content-length': file.length }).end(file)
+  },
   'octet by octet at first': async (response, file) => {
     response.socket?.setNoDelay(true)
     for (let at = 0; at < 100; at += 1)
@@ -287,10 +294,23 @@ describe.each(Object.entries(groups))('%s', (_, group) => {
   )
 })
 
-it('a redirect is refused with its status, as the guard of addresses demands', async () => {
-  const way: Way = async (response) => void response.writeHead(302, { location: '/other' }).end()
-  await expect(played(wav(), way, false)).rejects.toMatchObject({
+const redirect =
+  (location: string, status = 302): Way =>
+  async (response) =>
+    void response.writeHead(status, { location }).end()
+
+it('a redirect without end is refused with its status', async () => {
+  await expect(played(wav(), redirect('/other'), false)).rejects.toMatchObject({
     code: 'audio_not_found',
     message: expect.stringContaining('302'),
+  })
+})
+
+it('a redirect leads nowhere that the URL itself may not name', async () => {
+  await expect(played(wav(), redirect('http://169.254.169.254/latest'), false)).rejects.toMatchObject({
+    code: 'hook_refused_address',
+  })
+  await expect(played(wav(), redirect('file:///etc/passwd'), false)).rejects.toMatchObject({
+    code: 'audio_not_found',
   })
 })
