@@ -65,6 +65,8 @@ export interface OperatorRules {
   readonly minSipPassword: number
   /** Whether passwords that the documentation shows may not be set. */
   readonly refusesPublished: boolean
+  /** Whether a body with unknown fields is refused. Otherwise they have no effect, and a header of the response names them. */
+  readonly refusesUnknownFields: boolean
 }
 
 /** Returns a list. `key` names its owner and kind; lists of one key are the same. */

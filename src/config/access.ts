@@ -48,6 +48,10 @@ export const accessSettings = {
       return Number(text)
     },
   } satisfies Setting<number>,
+  strictFields: onOff(
+    'SWITCHHOOK_STRICT_FIELDS',
+    'on: a body of the REST API with a field that does not exist is refused with 400. off: such a field has no effect, and `X-Unknown-Fields` of the response names it with the nearest field that exists.',
+  ),
   adminCarriers: onOff(
     'SWITCHHOOK_ADMIN_CARRIERS',
     'on: only administrators and service providers may change carriers, gateways and phone numbers, and SIP URIs of an account do not reach carriers that are not its own.',

@@ -6,7 +6,7 @@ export const responseHeaders: Readonly<Record<string, string>> = {
   // Any origin, and no credentials: a browser sends a bearer token only if the page's own code sets it.
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'x-request-id, www-authenticate, retry-after, etag, idempotency-replayed, ratelimit, ratelimit-policy, content-disposition, content-range, sample-rate',
+    'x-request-id, www-authenticate, retry-after, etag, idempotency-replayed, ratelimit, ratelimit-policy, content-disposition, content-range, sample-rate, x-unknown-fields',
   'cache-control': 'no-store',
   // Replies are data: nothing in them may run, be loaded or be framed.
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

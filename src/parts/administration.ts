@@ -98,6 +98,7 @@ function apiRules(config: Config) {
       minNetmask: config.minNetmask,
       minSipPassword: config.minSipPassword,
       refusesPublished: config.isProduction,
+      refusesUnknownFields: config.strictFields,
     },
     rateLimits: { perKey: config.rateLimitPerKey, perAddress: config.rateLimitPerAddress },
     trustedProxies: config.trustedProxies,

@@ -9,6 +9,7 @@ import type { ApiStorage, Services } from '../services.ts'
 import type { JsonSchema } from './field.ts'
 import { actorOf, createOnce, keyOf, ofCaller } from './idempotency.ts'
 import type { InFlight, Once } from './idempotency.ts'
+import { noteUnknownFields } from './unknown-fields.ts'
 import { demandSids, findTenant, noSid, sidsIn } from './path-sid.ts'
 import { shownSchema } from './record.ts'
 import type { ApiRequest, RecordContext } from './request.ts'
@@ -85,8 +86,11 @@ function createHandler(route: ApiRoute, compile: ShapeCompiler, keeper: Once): H
   const bodyShape = bodyOf(route, compile)
   const tenantsOf = tenantFinderOf(route.path)
   const sids = sidsIn(route.path)
-  const handle = (request: HttpRequest, context: RecordContext, tenants: Tenants): Promise<unknown> =>
-    route.handle({
+  const known = route.body === undefined || route.bodyIs !== undefined ? undefined : Object.keys(route.body)
+  const handle = (request: HttpRequest, context: RecordContext, tenants: Tenants): Promise<unknown> => {
+    if (known !== undefined)
+      noteUnknownFields(request.body, known, { head: request.head, rules: context.services.rules })
+    return route.handle({
       ...context,
       ...tenants,
       params: request.params,
@@ -105,6 +109,7 @@ function createHandler(route: ApiRoute, compile: ShapeCompiler, keeper: Once): H
         return answer
       },
     })
+  }
   return async (request, services) => {
     const context = contextOf(request, services)
     const tenants = tenantsOf === undefined ? noTenants : await tenantsOf(request, context)

@@ -12,6 +12,7 @@ export const noOperatorRules: OperatorRules = {
   minNetmask: 1,
   minSipPassword: 1,
   refusesPublished: false,
+  refusesUnknownFields: false,
 }
 
 /** Throws bad_request. Call it before a password is stored that phones or carriers authenticate with. */
