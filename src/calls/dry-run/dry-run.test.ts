@@ -264,6 +264,9 @@ describe('a dry run', () => {
         }
         await calm()
         const events = engine.store.journalOf(call_sid)
+        // A closed number at an address where others have a carrier: the dry run does not show that carrier, and says so.
+        const hidesCarrier = dry.assumptions.some((one) => one.includes('carriers of the account only'))
+        if (hidesCarrier && refusalIn(events)?.code === 'destination_closed') continue
         expect(decided(dry.decisions), story).toEqual(decided(events))
         const { code, sentence } = dry.refusal ?? {}
         // The network of a test has no DNS.
@@ -288,6 +291,22 @@ describe('a dry run', () => {
         'bad_request',
       ]),
     )
+  })
+
+  it('does not say by a closed number whether another account has a carrier at an address', async () => {
+    const engine = createScriptedEngine(parsePlainVerbs)
+    const to = { type: 'sip', sipUri: 'sip:+8821612345678@192.0.2.10' } as const
+    const question = { direction: 'outbound', from: '+4420', to } as const
+    const without = await engine.calls.dryRun(account_sid, question)
+    expect(without.outcome).toBe('attempts')
+    const others = { account_sid: otherAccount.account_sid, service_provider_sid }
+    engine.carriers = [{ carrier: carrierOf('theirs', { ...others, application_sid: null }), netmask: 32 }]
+    expect(await engine.calls.dryRun(account_sid, question)).toEqual(without)
+    engine.carriers = [
+      { carrier: carrierOf('own', { ...others, account_sid, application_sid: null }), netmask: 32 },
+    ]
+    const refused = await engine.calls.dryRun(account_sid, question)
+    expect(refused.refusal?.code).toBe('destination_closed')
   })
 
   it.each(['this node', 'another node'])(

@@ -69,12 +69,12 @@ export class AttemptGate {
     // All addresses are checked, because each is tried when the one before it fails: the second may be a carrier's.
     const found = await carriersAt(new Set(places.map(({ address }) => address)), services)
     const { account_sid } = order.account
-    // A dry run is free and leaves no trace. Without this, it could be used to list the operator's own carriers.
-    const hidesOthers = isDry && services.reservesCarriers
-    const carriers = hidesOthers ? found.filter((one) => one.account_sid === account_sid) : found
+    // A dry run is free and leaves no trace. Without this, it would list the carriers of others: by their refusal where
+    // the operator reserves them, and elsewhere by that of a closed number, which only a carrier's address gets.
+    const carriers = isDry ? found.filter((one) => one.account_sid === account_sid) : found
     const [at] = carriers
     if (at === undefined) {
-      if (hidesOthers) for (const { address } of places.slice(0, 1)) onUntold?.(address)
+      if (isDry) for (const { address } of places.slice(0, 1)) onUntold?.(address)
       return
     }
     if (services.reservesCarriers && !carriers.some((one) => one.account_sid === account_sid))
