@@ -14,7 +14,7 @@ it.each([
     ['--phone', '--api-key', 'k', '--port', 'abc'],
     '--port must be a port from 0 to 65535, and is "abc".',
   ],
-  ['story.ts', [], 'npm run story reads the journal of a call'],
+  ['story.ts', [], 'npm run story -- <call_sid>'],
   ['call.ts', ['--frobnicate'], "Unknown option '--frobnicate'"],
   ['call.ts', ['alice', '--user', 'a'], 'The address to call must be sip:<name>@<realm>, and is "alice".'],
   [

@@ -130,6 +130,7 @@ describe('a request that is owed 400 (RFC 3261 §21.4.1)', () => {
     ['has no To', invite, { to: undefined }, 'Missing to'],
     ['has no Call-ID', invite, { 'call-id': undefined }, 'Missing call-id'],
     ['has no CSeq', invite, { cseq: undefined }, 'Missing CSeq'],
+    ['has a star as its Contact', invite, { contact: '*' }, 'Bad URI in an address (contact)'],
     [
       'has a tel URI as its Contact',
       invite,

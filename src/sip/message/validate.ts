@@ -131,7 +131,8 @@ function refuseHeaders(request: SipRequest): undefined {
   if (hops !== undefined && !/^0*(?:1?\d?\d|2[0-4]\d|25[0-5])$/.test(hops))
     throw malformed('Bad max-forwards')
   for (const value of headersOf(request, 'contact')) {
-    if (value === '*') continue
+    // Only a REGISTER removes all bindings: RFC 3261 §20.10.
+    if (value === '*' && request.method !== 'INVITE') continue
     for (const contact of splitAddresses(value)) {
       checkAddress(contact, 'contact')
       // RFC 3261 §8.1.1.8: later requests go there.
