@@ -50,7 +50,7 @@ export class SocketApplication {
   next(type: string, call_sid?: string): Promise<Heard> {
     const isIt = ({ message }: Heard): boolean =>
       message.type === type && (call_sid === undefined || message.call_sid === call_sid)
-    return this.heard.next(type, isIt, { timeoutMs: 20_000 })
+    return this.heard.next(type, isIt, { timeoutMs: 60_000 })
   }
 
   /** Creates an account with this application. */
