@@ -10,12 +10,20 @@ import type { Platform } from '../test/support/platform-process.ts'
 import { ToolProcess } from '../test/support/processes.ts'
 import { until } from '../test/support/wait.ts'
 
-const demo = (args: readonly string[], env: Readonly<Record<string, string>> = {}): ToolProcess =>
-  new ToolProcess({
+const runs: ToolProcess[] = []
+
+function demo(args: readonly string[], env: Readonly<Record<string, string>> = {}): ToolProcess {
+  const run = new ToolProcess({
     command: process.execPath,
     args: [join(import.meta.dirname, 'demo.ts'), ...args],
     env: { ...codeCache(), ...env },
   })
+  runs.push(run)
+  return run
+}
+
+// A demo that stays up would outlast a test that has failed.
+afterAll(() => runs.forEach((run) => run.signal('SIGKILL')))
 
 /** The lines of the call, without their times. */
 const conversationIn = (output: string): string[] =>

@@ -34,7 +34,8 @@ export function resourcesPage(): string {
     'The REST API, below `/v1`. Every request except the login carries `Authorization: Bearer <token>`. A running platform',
     'serves the same as an OpenAPI document for programs, at `/v1/openapi.json`. Error codes: [errors.md](errors.md).',
     'A body is JSON, with `Content-Type: application/json`. Members that are not in the tables below are ignored, as clients of this',
-    'API expect: a misspelt one has no effect, and no error says so. Compare what a GET returns.',
+    'API expect: a misspelt one has no effect. `X-Unknown-Fields` of the response names those of a body, with the nearest that',
+    'exist, and `SWITCHHOOK_STRICT_FIELDS` refuses them. Members of objects within a body are not looked at.',
     ...tags.flatMap(({ name }) => [
       '',
       `## ${name}`,

@@ -5,6 +5,8 @@ export interface JsonBounds {
   readonly maxValues: number
   /** In characters. */
   readonly maxLength: number
+  /** The most names of one object; not counted if left out. */
+  readonly maxNames?: number
 }
 
 /** Fifteen values for each of the most verbs of an answer, and three times the length of such verbs. */
@@ -21,7 +23,7 @@ export function readJson(source: string | Buffer, bounds: JsonBounds = foreignJs
   const given = typeof source === 'string' ? source : source.toString('utf8')
   const text = given.startsWith('\uFEFF') ? given.slice(1) : given
   if (text.length > bounds.maxLength) throw tooLong(bounds)
-  const fault = jsonFault(text, bounds.maxValues)
+  const fault = jsonFault(text, bounds)
   if (fault !== undefined) throw new UnreadableJson(fault)
   try {
     return JSON.parse(text)
@@ -40,9 +42,14 @@ function tooLong({ maxLength }: JsonBounds): UnreadableJson {
  * Returns why a text may not be parsed, or undefined. It counts objects, arrays and what follows a comma, and also ends
  * for text that is not JSON, without a right result.
  */
-export function jsonFault(text: string, maxValues: number): string | undefined {
+export function jsonFault(
+  text: string,
+  { maxValues, maxNames = Infinity }: Pick<JsonBounds, 'maxValues' | 'maxNames'>,
+): string | undefined {
   let values = 0
   let depth = 0
+  /** The names of the object at each depth so far. */
+  const names: number[] = []
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case quote:
@@ -52,6 +59,7 @@ export function jsonFault(text: string, maxValues: number): string | undefined {
       case openBracket:
         depth += 1
         values += 1
+        names[depth] = 0
         break
       case closeBrace:
       case closeBracket:
@@ -60,15 +68,20 @@ export function jsonFault(text: string, maxValues: number): string | undefined {
       case comma:
         values += 1
         break
+      case colon:
+        names[depth] = (names[depth] ?? 0) + 1
+        break
     }
     if (depth > maxNesting) return `is nested more than ${maxNesting} levels deep`
     if (values > maxValues) return `has more than ${maxValues} values`
+    if ((names[depth] ?? 0) > maxNames) return `has more than ${maxNames} names in one object`
   }
   return undefined
 }
 
 const quote = 0x22
 const comma = 0x2c
+const colon = 0x3a
 const openBracket = 0x5b
 const closeBracket = 0x5d
 const openBrace = 0x7b

@@ -58,7 +58,7 @@ export function readMessage(text: string): ServerMessage {
 /** Returns the bound that the text violates, in words. */
 function boundOf(text: string): string {
   if (text.length > maxTextLength) return `, of at most ${maxTextLength} characters beside audioContent`
-  return jsonFault(text, maxValues) === undefined
+  return jsonFault(text, { maxValues }) === undefined
     ? ''
     : `, nested ${maxNesting} levels deep at most, of at most ${maxValues} values`
 }

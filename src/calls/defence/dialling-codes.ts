@@ -18,8 +18,9 @@ interface Code {
 
 // 101XXXX chooses a carrier in North America, where 11XX is *XX of a telephone with a dial. 1XX withholds in Europe and
 // Asia, as 141 does in the United Kingdom; 1XXX and 1XXXX choose a carrier or withhold in many countries; 010XX and
-// 0100XX choose one in Germany. 1831 withholds and 1832 shows in Australia. A number that begins with 1 has 11 digits, so these patterns match only where more
-// digits follow. The 9 or 0 of a private exchange gets a line before an international prefix.
+// 0100XX choose one in Germany. 1831 withholds and 1832 shows in Australia. A number that begins with 1 has 11 digits,
+// so these patterns match only where more digits follow. The 9 or 0 of a private exchange gets a line before an
+// international prefix.
 const codes: readonly Code[] = [
   { code: /^101\d{4}(?=\d{10,}$)/, of: '1' },
   { code: /^11\d{2}(?=\d{10,}$)/, of: '1' },

@@ -77,7 +77,7 @@ function afterInternationalPrefix(text: string, country: string | undefined): re
 const zeroBehindCode =
   /^(20|27|31|32|33|40|41|43|44|46|49|51|55|61|62|63|64|66|81|82|84|86|90|91|92|94|353|358|380|381|385|386|387|389|421|972)0+(\d+)$/
 
-/** The same with the trunk prefixes of other countries, whose national numbers have ten digits, and in Hungary eight. */
+// The same with the trunk prefixes of other countries, told by the length of their national numbers.
 const otherBehindCode = /^(?:(1)[01](\d{10})|(7)8(\d{10})|(36)06(\d{8,9})|(370)8(\d{8}))$/
 
 function behindTrunkPrefix(number: string): readonly string[] {

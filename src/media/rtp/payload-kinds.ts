@@ -10,16 +10,12 @@ const firstEvent = 2
 const firstCodec = firstEvent + eventClocks.length
 
 const payloadTypes = 128
-// RFC 3551 §6
-const staticComfortNoise = 13
 
 export type PayloadKinds = Uint8Array
 
 /** Returns the table. If two entries have one number, a codec takes precedence over events, and events over noise. */
 export function toPayloadKinds({ codecs: spoken, events, noises }: Receivable): PayloadKinds {
   const kinds = new Uint8Array(payloadTypes)
-  // Many phones send comfort noise while they are muted or silent, whether their SDP names it or not.
-  kinds[staticComfortNoise] = comfortNoise
   for (const payloadType of noises) kinds[payloadType] = comfortNoise
   for (const { payloadType, clockRate } of events)
     kinds[payloadType] = firstEvent + eventClocks.indexOf(clockRate)

@@ -33,8 +33,8 @@ export function mergeBatches(batches: readonly CallBatch[]): MergedBatch[] {
     whole.notifications.push(...batch.notifications)
     whole.recordings.push(...(batch.recordings ?? []))
     whole.later.push(...(batch.later ?? []))
-    // The first record counts: there is exactly one per leg.
     whole.dialog = batch.dialog ?? whole.dialog
+    // The first record counts: there is exactly one per leg.
     whole.record ??= batch.record
     whole.hasEnded ||= batch.record !== undefined || batch.ended === true
   }
