@@ -50,6 +50,7 @@ function openWith(url: string, more: Partial<AppSocketRequest> = {}, pingMs = 0)
 }
 
 const unreachable = (): AppError => new AppError('hook_unreachable', 'no')
+const late = (): AppError => new AppError('hook_timeout', 'no')
 const noTls = (): AppError => new AppError('hook_unreachable', 'no', { detail: { isLasting: true } })
 const refused = (status: number): AppError => new AppError('hook_bad_status', 'no', { detail: { status } })
 
@@ -96,6 +97,9 @@ describe('the socket of an application', () => {
     ['#rc=0', unreachable(), 1],
     ['#rc=2', unreachable(), 3],
     ['', refused(503), 1],
+    ['#rc=2', late(), 3],
+    ['#rc=2&rp=rt', late(), 3],
+    ['#rc=2&rp=5xx', late(), 1],
     ['', noTls(), 1],
     ['#rc=1&rp=5xx', refused(503), 2],
     ['#rc=1&rp=5xx', unreachable(), 1],

@@ -78,7 +78,7 @@ export function createAppSockets(options: AppSocketsOptions): AppSockets {
           if (!(error instanceof AppError)) throw error
           const waitMs = backOffMs[attempts - 1] ?? 0
           const isOver = !isRetried || clock.monotonic() + waitMs >= deadline
-          if (isOver || attempts > retry.retries || !isWorthRetrying(error, retry))
+          if (isOver || attempts > retry.retries || !isWorthRetrying(error, retry, 'connection'))
             throw withFacts(error, { url: shownUrl(url), attempts })
           await sleep(waitMs, clock, signal)
           signal.throwIfAborted()

@@ -55,8 +55,17 @@ function parseRetryPolicy(fragment: string, usual = 0): RetryPolicy {
   }
 }
 
-export function isWorthRetrying(error: AppError, policy: RetryPolicy): boolean {
-  const kind = retryClassOf(error)
+/**
+ * Returns whether the policy names this failure. Where a connection is all that is asked for, one that is not there in time is a
+ * connection that failed (`ct`): no question has been sent that could be answered late (`rt`).
+ */
+export function isWorthRetrying(
+  error: AppError,
+  policy: RetryPolicy,
+  asked: 'answer' | 'connection' = 'answer',
+): boolean {
+  const isLateConnection = asked === 'connection' && error.code === 'hook_timeout'
+  const kind = isLateConnection && policy.on.has('ct') ? 'ct' : retryClassOf(error)
   return kind !== undefined && (policy.on.has(kind) || policy.on.has('all'))
 }
 

@@ -14,7 +14,7 @@ import { parseMessage } from '../../src/sip/message/parse-message.ts'
 import { serializeMessage } from '../../src/sip/message/serialize-message.ts'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
-import { provision, startPlatform } from '../support/platform-process.ts'
+import { journalOf, provision, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { until } from '../support/wait.ts'
 
@@ -96,6 +96,12 @@ describe('the payloads of hooks', () => {
       sipRequestWithinDialogHook: application.url('/request'),
     })
     await until('the call of the platform', () => application.to('/call').length > 1 && called.calls > 1)
+    const placed = String(application.to('/call')[1]?.body['call_sid'])
+    await until('its verbs to run up to the menu', async () =>
+      (await journalOf(platform.api, tenant.account_sid, placed)).some(
+        ({ type, id }) => type === 'verb-started' && id === 'menu',
+      ),
+    )
     called.ask()
     await until('the request', () => application.to('/request').length > 0)
     await until('the last status', () =>

@@ -33,7 +33,7 @@ const lost = {
 }
 
 async function startCallee(): Promise<Sipp> {
-  const callee = await startSipp({ scenario: 'uas-answer', values: {}, timeoutSeconds: 90 })
+  const callee = await startSipp({ scenario: 'uas-answer', values: {}, timeoutSeconds: 240 })
   closers.push(() => callee.stop())
   return callee
 }
@@ -76,7 +76,7 @@ function lastSign(): number {
 /** The cases. Each sets up its calls, and returns the check to run after the next start. */
 const cases: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
   async 'leaves one record of a call that it placed'() {
-    const [application, tenant] = await openAccount([{ verb: 'pause', length: 60 }])
+    const [application, tenant] = await openAccount([{ verb: 'pause', length: 3600 }])
     const call_sid = await place(tenant)
     await answerOf(application, (body) => body['call_sid'] === call_sid)
     return async () =>
@@ -122,7 +122,7 @@ const cases: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
   async 'hangs up the phones of both sides of a bridge, of a caller and of a called one'() {
     const callee = await startCallee()
     const [application, tenant] = await openAccount([{ verb: 'dial', target: [targetOf(callee)] }])
-    const caller = await createCaller(first, tenant).start('call', tenant.target, {}, { timeoutSeconds: 120 })
+    const caller = await createCaller(first, tenant).start('call', tenant.target, {}, { timeoutSeconds: 240 })
     closers.push(() => caller.stop())
     await until('the two to be bridged', async () => {
       const [call] = await createCaller(first, tenant).liveCalls()
@@ -252,7 +252,7 @@ const cases: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
     const keys = { id: 'minio', secret: 'a-secret-of-the-storage', region: 'us-east-1' }
     const storage = await serveS3(keys)
     closers.push(() => storage.close())
-    const [application, tenant] = await openAccount([{ verb: 'pause', length: 60 }])
+    const [application, tenant] = await openAccount([{ verb: 'pause', length: 3600 }])
     const { account_sid } = tenant
     await first.api.must('PUT', `/Accounts/${account_sid}`, {
       record_all_calls: 1,

@@ -165,7 +165,12 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       })
       await expect(work).rejects.toMatchObject({ code: 'database_unavailable' })
       line.restore()
-      expect(await providers(storage).count()).toBe(0)
+      const count = await until('the database to respond', () =>
+        providers(storage)
+          .count()
+          .then(String, () => undefined),
+      )
+      expect(count).toBe('0')
     })
   })
 
