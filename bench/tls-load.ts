@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { connect } from 'node:tls'
 import { WebSocket } from 'ws'
-import { digestResponse } from '../src/sip/digest.ts'
+import { digestResponse } from '../src/sip/auth/digest.ts'
 import { browserRequest } from '../test/support/web-socket-phone.ts'
 
 export type TlsLoadOptions = HandshakeOptions | RegistrationOptions

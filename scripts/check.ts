@@ -19,7 +19,7 @@ const checks: readonly Check[] = [
     cure: 'Correct what the rule names; rules are explained in CONTRIBUTING.md.',
   },
   {
-    name: 'walls, circles, starts, map and words',
+    name: 'walls, doors, floors, circles, starts, map and words',
     command: [process.execPath, join(root, 'scripts/house.ts')],
     cure: 'Move what passes a wall, open the circle, load at the first use, complete the map, or say it in other words.',
   },

@@ -105,6 +105,54 @@ describe('the rules of the house', () => {
     expectFault({ [path]: text }, fault)
   })
 
+  it('refuse, for a wall, an import past the doors of a part', () => {
+    expectFault(
+      {
+        'src/calls/a.ts': "import '../sip/dialog/dialog-table.ts'\n",
+        'ARCHITECTURE.md': `${sound['ARCHITECTURE.md']}| \`calls/\` | the engine |\n`,
+      },
+      'src/calls/a.ts imports src/sip/dialog/dialog-table.ts, which is no door of sip/',
+    )
+  })
+
+  it('let other parts in by a door, and those that put parts together by any file', () => {
+    const { faults } = judge({
+      'src/calls/a.ts': "import '../sip/sip.ts'\n",
+      'src/sip/sip.ts': 'export const sip = 1\n',
+      'src/parts/a.ts': "import '../sip/c.ts'\n",
+      'ARCHITECTURE.md': `${sound['ARCHITECTURE.md']}| \`calls/\` | the engine |\n| \`parts/\` | all of it |\n`,
+    })
+    expect(faults).toEqual([])
+  })
+
+  it('refuse a door that no other part uses', () => {
+    expectFault(
+      { 'src/sip/sip.ts': 'export const sip = 1\n' },
+      'src/sip/sip.ts is a door that no other part uses',
+    )
+  })
+
+  it('refuse an import that runs up to a higher floor of its part', () => {
+    expectFault(
+      {
+        'src/sip/message/a.ts': "import type { B } from '../dialog/b.ts'\n",
+        'src/sip/dialog/b.ts': 'export type B = 1\n',
+        'ARCHITECTURE.md': `${sound['ARCHITECTURE.md']}| \`sip/message/\` | a |\n| \`sip/dialog/\` | b |\n`,
+      },
+      'src/sip/message/a.ts imports src/sip/dialog/b.ts, which lies above it',
+    )
+  })
+
+  it('refuse a room without a floor, in a part that has floors', () => {
+    expectFault(
+      {
+        'src/sip/attic/a.ts': 'export const a = 1\n',
+        'ARCHITECTURE.md': `${sound['ARCHITECTURE.md']}| \`sip/attic/\` | a |\n`,
+      },
+      'src/sip/attic/a.ts: attic/ has no floor',
+    )
+  })
+
   it('let tests pass walls', () => {
     expect(judge({ 'src/sip/c.test.ts': "import '../api/a.ts'\n" }).faults).toEqual([])
   })

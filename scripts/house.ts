@@ -1,11 +1,12 @@
-// Checks how the house is built: walls between rooms, circles of imports, what a start loads, the map, the words. A path names another house.
+// Checks how the house is built: walls between rooms and their doors, floors, circles of imports, what a start loads, the map, the words. A path names another house.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { circleFaults } from './house/circles.ts'
+import { floorFaults } from './house/floors.ts'
 import { mapFaults, roomsOf } from './house/map.ts'
 import { readDocuments, readSources } from './house/sources.ts'
 import { startFaults } from './house/starts.ts'
-import { wallFaults } from './house/walls.ts'
+import { unusedDoors, wallFaults } from './house/walls.ts'
 import { wordFaults } from './house/words.ts'
 
 const root = process.argv[2] ?? join(import.meta.dirname, '..')
@@ -13,6 +14,8 @@ const sources = readSources(root, ['src', 'test', 'bench', 'examples', 'scripts'
 
 const faults = {
   walls: wallFaults(sources),
+  doors: unusedDoors(sources),
+  floors: floorFaults(sources),
   circles: circleFaults(sources),
   starts: startFaults(sources),
   map: mapFaults(roomsOf(root), readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')),

@@ -1,6 +1,6 @@
-// Finds imports that pass a wall of the table in rooms.ts, and files that lie in no room.
+// Finds imports that pass a wall of the tables in rooms.ts, or no door of it, and files that lie in no room.
 import { builtinModules } from 'node:module'
-import { compositionRoom, leaves, packagesOfLeaves, rootFiles, walls } from './rooms.ts'
+import { compositionRoom, doors, leaves, packagesOfLeaves, rootFiles, walls } from './rooms.ts'
 import { isTest } from './sources.ts'
 import type { Source } from './sources.ts'
 
@@ -31,9 +31,34 @@ function faultOf(path: string, room: string, imported: string): string | undefin
     return `${path} imports ${imported}: no room imports what puts it together`
   if (isWithin(other, room) || isWithin(room, other)) return undefined
   const mayImport = leaves.includes(room) ? [] : [...(walls[room] ?? []), ...leaves]
-  if (mayImport.some((allowed) => isWithin(other, allowed))) return undefined
+  if (mayImport.some((allowed) => isWithin(other, allowed))) return doorFault(path, imported)
   const allowed = mayImport.length === 0 ? 'nothing' : `only ${mayImport.join(', ')}`
   return `${path} imports ${imported}: ${room}/ may import ${allowed} besides itself (scripts/house/rooms.ts)`
+}
+
+function doorFault(path: string, imported: string): string | undefined {
+  const [, part = ''] = imported.split('/')
+  if (leaves.includes(part) || path.startsWith(`src/${part}/`) || isDoor(imported)) return undefined
+  return `${path} imports ${imported}, which is no door of ${part}/ (scripts/house/rooms.ts)`
+}
+
+function isDoor(path: string): boolean {
+  const [src, part = '', ...rest] = path.split('/')
+  return src === 'src' && doors[part]?.includes(rest.join('/')) === true
+}
+
+/** One sentence for each door that no other part uses. */
+export function unusedDoors(sources: readonly Source[]): readonly string[] {
+  const used = new Set(
+    sources
+      .filter(({ path }) => path.startsWith('src/') && !isTest(path))
+      .flatMap(({ path, imports }) =>
+        imports.filter((imported) => imported.split('/')[1] !== path.split('/')[1]),
+      ),
+  )
+  return sources
+    .filter(({ path }) => isDoor(path) && !used.has(path))
+    .map(({ path }) => `${path} is a door that no other part uses (scripts/house/rooms.ts)`)
 }
 
 function packageFault(path: string, room: string, name: string): string | undefined {

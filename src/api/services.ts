@@ -1,4 +1,5 @@
 // The parts of the platform that handlers may use.
+import type { Readable } from 'node:stream'
 import type { RealmFacts } from '../contracts/realm-facts.ts'
 import type { RegisteredPhone } from '../contracts/registered-phone.ts'
 import type { Buckets } from '../buckets/buckets.ts'
@@ -14,8 +15,12 @@ import type { LoginThrottle } from '../http/limits/login-throttle.ts'
 import type { RealmRecords } from '../dns/dns.ts'
 import type { AppEnv } from '../webhooks/app-env.ts'
 import type { Trunks } from '../trunks/trunks.ts'
-import type { ListAnswer } from './define/list-text.ts'
-import type { ListTurns } from './define/list-turns.ts'
+
+/** The text of a list in UTF-8, whole or as a stream. */
+export type ListAnswer = Buffer | Readable
+
+/** Reads a list when it is the turn of its tenant. Throws AppError overloaded or account_share. */
+export type ListTurns = (read: () => Promise<ListAnswer>) => Promise<ListAnswer>
 
 export interface Bindings {
   /** The phones of a user, the one that registered last first. */

@@ -52,7 +52,7 @@ beforeEach(async () => {
     scratchDir: join(directory, 'scratch'),
     log: silentLogger,
     createWorker: (setup) => {
-      const entry = new URL('../media/worker.ts', import.meta.url)
+      const entry = new URL('../media/worker/worker.ts', import.meta.url)
       const thread = new Worker(hanging(entry), { eval: true, workerData: setup })
       threads.push(thread)
       return thread

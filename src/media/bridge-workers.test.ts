@@ -14,7 +14,7 @@ import { AudioRing, createRing } from '../lib/audio/audio-ring.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createLaws } from './codecs/g711.ts'
 import { createMedia } from './create-media.ts'
-import type { Wiring } from './graph/wiring.ts'
+import type { Wiring } from './wiring.ts'
 import type { Media, MediaEvent, MediaSession } from './media.ts'
 
 const laws = createLaws()
@@ -114,7 +114,7 @@ async function start(workers: number): Promise<void> {
     scratchDir: join(directory, 'scratch'),
     log: silentLogger,
     createWorker: (setup, name) => {
-      const thread = new Worker(new URL('./worker.ts', import.meta.url), { workerData: setup, name })
+      const thread = new Worker(new URL('./worker/worker.ts', import.meta.url), { workerData: setup, name })
       threads.push(thread)
       return thread
     },

@@ -10,16 +10,16 @@ import type { LocalAddress } from '../network/local-address.ts'
 import { BrowserPaths } from './browsers/browser-paths.ts'
 import type { Media, MediaOptions, MediaSession, OpenOptions } from './media.ts'
 import type { WorkerSetup } from './worker-setup.ts'
-import { Places } from './places.ts'
-import { demandPorts, portPairs, splitPorts } from './ports.ts'
+import { Places } from './worker/places.ts'
+import { demandPorts, portPairs, splitPorts } from './transport/ports.ts'
 import { chooseSection } from './sdp/far-end-section.ts'
 import { parseSdp } from './sdp/sdp.ts'
-import { Session } from './session.ts'
-import { WorkerLink } from './worker-link.ts'
-import { promptLimitMs, Wirings } from './wirings.ts'
+import { Session } from './session/session.ts'
+import { WorkerLink } from './worker/worker-link.ts'
+import { promptLimitMs, Wirings } from './worker/wirings.ts'
 
 function createThread(setup: WorkerSetup, name: string): Worker {
-  return new Worker(new URL('./worker.ts', import.meta.url), { workerData: setup, name })
+  return new Worker(new URL('./worker/worker.ts', import.meta.url), { workerData: setup, name })
 }
 
 interface Member {

@@ -1,12 +1,16 @@
 // The 20 ms tick of a worker: an absolute schedule, so that lateness never adds up. It has four phases, 5 ms apart. A
 // session keeps to one phase, so that packets are read between those that are sent.
-import type { WorkerLoad } from './messages.ts'
 
 export const tickMs = 20
 /** The number of G.711 samples in one tick; also its RTP timestamp units. */
 export const tickSamples = 160
 export const phases = 4
 const phaseMs = tickMs / phases
+
+/** The load of a worker. `lateShare` is the share of its latest ticks that were late. */
+export interface WorkerLoad {
+  readonly lateShare: number
+}
 
 // The ticks that a phone's jitter buffer can take together. Further ticks are skipped: audio waits, timestamps advance.
 const maxCatchUpTicks = 3

@@ -10,17 +10,13 @@ import { Inbox, until } from '../../test/support/wait.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
-import { digestResponse } from './digest.ts'
+import { digestResponse } from './auth/digest.ts'
 import { createSip } from './create-sip.ts'
-import type {
-  Dialog,
-  DialogListener,
-  IncomingInvite,
-  Sip,
-  SipDirectory,
-  WireEvent,
-  SipOptions,
-} from './sip.ts'
+import type { Dialog, DialogListener } from './dialogs.ts'
+import type { IncomingInvite } from './invites.ts'
+import type { Sip, SipOptions } from './sip.ts'
+import type { SipDirectory } from './auth/directory.ts'
+import type { WireEvent } from './transport/wire-event.ts'
 
 const realm = 'example.test'
 const answer = {

@@ -2,7 +2,7 @@
 import type { Transport } from './transport/transports.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message/message.ts'
 import type { ReplacesId } from './message/replaces.ts'
-import type { Reply } from './reply.ts'
+import type { Reply } from './message/reply.ts'
 
 export type { ReplacesId } from './message/replaces.ts'
 
@@ -174,4 +174,19 @@ export interface ReferReport {
   readonly reason?: string
   /** No other report follows: the call has its final status, or the subscription has ended. */
   readonly isLast: boolean
+}
+
+/** Optional services of the owner; Allow and Supported name them only if they are enabled (RFC 3261 §20.5, §20.37). */
+export interface Serves {
+  /** REFER within a dialog: RFC 3515. */
+  readonly referrals?: boolean
+  /** INVITE with Replaces: RFC 3891. */
+  readonly replaces?: boolean
+  /**
+   * MESSAGE within a dialog, as its listener decides: RFC 3428 §4. Most calls do not accept it, so Allow does not name
+   * it.
+   */
+  readonly messages?: boolean
+  /** Recording sessions: an INVITE may require `siprec`, which is not named in Supported (RFC 7866 §11.1). */
+  readonly recordings?: boolean
 }

@@ -1,9 +1,9 @@
 // The public interface of INVITE outside a dialog, from both sides. Import it through sip.ts.
 import type { Dialog, EarlyListener } from './dialogs.ts'
-import type { SipUser } from './directory.ts'
+import type { SipUser } from './auth/directory.ts'
 import type { HeaderField, SipRequest, SipResponse } from './message/message.ts'
 import type { RedirectTarget } from './message/redirect.ts'
-import type { Reply } from './reply.ts'
+import type { Reply } from './message/reply.ts'
 import type { Remote } from './transport/transports.ts'
 
 /**

@@ -9,7 +9,10 @@ import { silentLogger } from '../lib/log.ts'
 import { createSip } from './create-sip.ts'
 import type { UserAgent } from './user-agent.ts'
 import { headerOf } from './message/message.ts'
-import type { Dialog, IncomingInvite, SipDirectory, WireEvent } from './sip.ts'
+import type { Dialog } from './dialogs.ts'
+import type { IncomingInvite } from './invites.ts'
+import type { SipDirectory } from './auth/directory.ts'
+import type { WireEvent } from './transport/wire-event.ts'
 
 const realm = 'example.test'
 const directory: SipDirectory = {

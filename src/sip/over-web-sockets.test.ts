@@ -7,8 +7,11 @@ import { Inbox, until } from '../../test/support/wait.ts'
 import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createSip } from './create-sip.ts'
-import { digestResponse } from './digest.ts'
-import type { Binding, IncomingInvite, Sip, SipDirectory } from './sip.ts'
+import { digestResponse } from './auth/digest.ts'
+import type { Binding } from './registrar/binding-store.ts'
+import type { IncomingInvite } from './invites.ts'
+import type { Sip } from './sip.ts'
+import type { SipDirectory } from './auth/directory.ts'
 
 const realm = 'example.test'
 const directory: SipDirectory = {

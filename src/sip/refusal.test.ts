@@ -4,7 +4,7 @@ import type { PeerFields, Stage } from '../../test/support/sip-stage.ts'
 import type { ErrorCode } from '../lib/errors.ts'
 import { headerOf } from './message/message.ts'
 import { cleanHeaderValue, refusal, withReason } from './refusal.ts'
-import type { Owed, Reply } from './sip.ts'
+import type { Owed, Reply } from './message/reply.ts'
 
 const offer = { body: sdp.content }
 const timer = ['Supported: timer', 'Session-Expires: 30']

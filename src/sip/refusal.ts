@@ -4,7 +4,7 @@ import type { ErrorCode } from '../lib/errors.ts'
 import { headerOf } from './message/message.ts'
 import type { HeaderField, SipRequest } from './message/message.ts'
 import { tagOf } from './message/name-addr.ts'
-import type { Reply } from './sip.ts'
+import type { Reply } from './message/reply.ts'
 
 // Longer text belongs in the journal, not in a header that must fit a datagram with all the others.
 const maxValueChars = 256

@@ -1,22 +1,21 @@
 // The public interface of the SIP stack, for a call engine. `createSip` in create-sip.ts makes one.
 import type { Clock } from '../lib/clock.ts'
-import type { ErrorCode } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import type { ResolvedAddress } from '../network/names.ts'
-import type { DigestAlgorithm } from './digest.ts'
-import type { SipDirectory, SipUser } from './directory.ts'
+import type { DigestAlgorithm } from './auth/digest.ts'
+import type { Authentication, SipDirectory } from './auth/directory.ts'
 import type { IncomingInvite, OutgoingInvite, OutgoingInviteOptions } from './invites.ts'
-import type { SipMessage, SipRequest } from './message/message.ts'
-import type { HeaderField } from './message/message.ts'
-import type { LeftDialog } from './dialogs.ts'
+import type { HeaderField, SipRequest } from './message/message.ts'
+import type { LeftDialog, Serves } from './dialogs.ts'
 import type { OutsideOutcome, OutsideRequest } from './outside-request.ts'
-import type { Reply } from './reply.ts'
-import type { Resolved, UriResolverOptions } from './resolve.ts'
+import type { Owed } from './message/reply.ts'
+import type { Resolved, UriResolverOptions } from './transport/resolve.ts'
 import type { Timers } from './timers.ts'
 import type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
 import type { WebSocketOptions } from './transport/api-web-sockets.ts'
 import type { SecureTransports } from './transport/tls.ts'
-import type { Listening, Remote } from './transport/transports.ts'
+import type { HostPort, Listening, Peer, Remote } from './transport/transports.ts'
+import type { WireEvent } from './transport/wire-event.ts'
 
 export type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
 export type {
@@ -26,6 +25,7 @@ export type {
   EarlyListener,
   LeftDialog,
   OfferWish,
+  Serves,
 } from './dialogs.ts'
 export type { IncomingReferral, ReferReport, ReferSubscription, ReferWish, ReplacesId } from './dialogs.ts'
 export type {
@@ -39,8 +39,9 @@ export type {
 } from './invites.ts'
 export type { RedirectTarget } from './message/redirect.ts'
 export type { OutsideOutcome, OutsideRequest } from './outside-request.ts'
-export type { Reply } from './reply.ts'
+export type { Owed, Reply } from './message/reply.ts'
 export type {
+  Authentication,
   DigestQuestion,
   Judge,
   JudgedUser,
@@ -48,43 +49,10 @@ export type {
   RealmState,
   SipDirectory,
   SipUser,
-} from './directory.ts'
-export type { Resolved } from './resolve.ts'
-export type { Remote } from './transport/transports.ts'
-
-/** A message that was sent or received, for those who keep a record. `raw` is its exact bytes. */
-export interface WireEvent {
-  readonly direction: 'received' | 'sent'
-  readonly callId: string
-  readonly message: SipMessage
-  readonly raw: Uint8Array
-  readonly remote: Remote
-}
-
-/** The verdict of digest authentication (RFC 3261 §22) on an out-of-dialog request. */
-export type Authentication =
-  | {
-      readonly verdict: 'accepted'
-      readonly user: SipUser
-      /** Something unusual about the credentials that is worth keeping with the call. */
-      readonly note?: string
-    }
-  | { readonly verdict: 'challenge'; readonly reply: Reply }
-  | {
-      readonly verdict: 'refused'
-      readonly reply: Reply
-      readonly code: ErrorCode
-      /** False if strangers could cause records without limit. */
-      readonly isWorthRecord: boolean
-    }
-
-export interface HostPort {
-  readonly host: string
-  readonly port: number
-}
-
-/** A far end, as far as our address depends on it: each transport may have its own port. */
-export type Peer = Pick<Remote, 'address'> & Partial<Pick<Remote, 'transport'>>
+} from './auth/directory.ts'
+export type { Resolved } from './transport/resolve.ts'
+export type { HostPort, Peer, Remote } from './transport/transports.ts'
+export type { WireEvent } from './transport/wire-event.ts'
 
 export interface Sip {
   readonly name: string
@@ -129,12 +97,6 @@ export interface Sip {
   reach(binding: Binding, mayReach: (place: Remote) => boolean): Promise<Resolved>
 }
 
-/** The refusal of an INVITE, independent of its sender. */
-export interface Owed {
-  readonly code: ErrorCode
-  readonly reply: Reply
-}
-
 export interface SipHandlers {
   /** Every INVITE outside a dialog. Must not throw. */
   invited(invite: IncomingInvite): void
@@ -145,21 +107,6 @@ export interface SipHandlers {
   refused?(invite: IncomingInvite, owed: Owed): void
   /** Called for every message in either direction, including retransmissions. */
   wire?(event: WireEvent): void
-}
-
-/** Optional services of the owner; Allow and Supported name them only if they are enabled (RFC 3261 §20.5, §20.37). */
-export interface Serves {
-  /** REFER within a dialog: RFC 3515. */
-  readonly referrals?: boolean
-  /** INVITE with Replaces: RFC 3891. */
-  readonly replaces?: boolean
-  /**
-   * MESSAGE within a dialog, as its listener decides: RFC 3428 §4. Most calls do not accept it, so Allow does not name
-   * it.
-   */
-  readonly messages?: boolean
-  /** Recording sessions: an INVITE may require `siprec`, which is not named in Supported (RFC 7866 §11.1). */
-  readonly recordings?: boolean
 }
 
 export interface SecureOptions extends SecureTransports {

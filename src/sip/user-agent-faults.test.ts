@@ -4,7 +4,7 @@ import { openStage, outgoing, sdp, settled } from '../../test/support/sip-stage.
 import { AppError } from '../lib/errors.ts'
 import { headerOf } from './message/message.ts'
 import { serializeMessage } from './message/serialize-message.ts'
-import type { IncomingInvite } from './sip.ts'
+import type { IncomingInvite } from './invites.ts'
 
 /** The realm is the one that the peer writes into To. */
 const registering = { uri: 'sip:a.example', toTag: '' }

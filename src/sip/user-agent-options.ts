@@ -1,6 +1,7 @@
 // The options of the user agent core: those of the stack, with its sockets behind one transport.
-import type { ResolveUri } from './resolve.ts'
-import type { Peer, Sip, SipOptions } from './sip.ts'
+import type { ResolveUri } from './transport/resolve.ts'
+import type { Peer } from './transport/transports.ts'
+import type { Sip, SipOptions } from './sip.ts'
 import type { TransportLayer } from './transport/transport.ts'
 
 type OfSockets = 'bind' | 'port' | 'secure' | 'webSockets' | 'publicAddress' | 'lookup'

@@ -8,7 +8,7 @@ import type { SipRequest } from './message/message.ts'
 import { allowHeader } from './message/validate.ts'
 import type { Capabilities } from './message/validate.ts'
 import { refusal } from './refusal.ts'
-import type { Owed, Reply } from './sip.ts'
+import type { Owed, Reply } from './message/reply.ts'
 
 // These methods need a dialog to act on; other methods are served only within dialogs or not at all.
 const needDialog = new Set(['BYE', 'UPDATE', 'INFO', 'PRACK'])

@@ -5,16 +5,11 @@ import { createFakeNetwork, startOf } from '../../test/support/fake-network.ts'
 import type { FakeNetworkOptions } from '../../test/support/fake-network.ts'
 import { headerOf } from './message/message.ts'
 import type { SipMessage, SipRequest, SipResponse } from './message/message.ts'
-import type {
-  Dialog,
-  DialogListener,
-  IncomingInvite,
-  OutgoingInviteOptions,
-  Owed,
-  Remote,
-  Reply,
-} from './sip.ts'
-import { createUriResolver } from './resolve.ts'
+import type { Dialog, DialogListener } from './dialogs.ts'
+import type { IncomingInvite, OutgoingInviteOptions } from './invites.ts'
+import type { Owed, Reply } from './message/reply.ts'
+import type { Remote } from './transport/transports.ts'
+import { createUriResolver } from './transport/resolve.ts'
 import { createUserAgent } from './user-agent.ts'
 import type { UserAgentOptions } from './user-agent-options.ts'
 

@@ -25,7 +25,7 @@ import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 import { browserRequest, openWebSocketPhone } from '../support/web-socket-phone.ts'
 import type { WebSocketPhone } from '../support/web-socket-phone.ts'
-import { digestResponse } from '../../src/sip/digest.ts'
+import { digestResponse } from '../../src/sip/auth/digest.ts'
 
 // Enough for starts of processes, and for the silence after which a node is dead.
 const timeout = 120_000

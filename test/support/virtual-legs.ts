@@ -1,21 +1,21 @@
 // Legs in virtual time: streams of one worker on sockets in memory, and phones that speak and hear over a network that
 // is as bad as a test wants. The audio that a phone heard is put together by the timestamps of the packets, as a phone
 // does it.
-import type { Clips } from '../../src/media/clips.ts'
+import type { Clips } from '../../src/media/clips/clips.ts'
 import { createCoders } from '../../src/media/codecs/coders.ts'
 import { createLaws } from '../../src/media/codecs/g711.ts'
 import type { Law } from '../../src/media/codecs/g711.ts'
 import { Graph } from '../../src/media/graph/graph.ts'
-import type { WorkerWiring } from '../../src/media/graph/wiring.ts'
+import type { WorkerWiring } from '../../src/media/wiring.ts'
 import type { MediaEvent } from '../../src/media/media.ts'
 import { BrowserGates } from '../../src/media/browsers/gates.ts'
-import type { SocketPair } from '../../src/media/ports.ts'
+import type { SocketPair } from '../../src/media/transport/ports.ts'
 import { parseRtp, writeRtpHeader } from '../../src/media/rtp/packet.ts'
 import type { RtpPacket } from '../../src/media/rtp/packet.ts'
 import { isRtcp } from '../../src/media/rtp/packet.ts'
 import type { Endpoint } from '../../src/media/rtp/source.ts'
 import type { Agreement } from '../../src/media/sdp/agreement.ts'
-import { Stream } from '../../src/media/stream.ts'
+import { Stream } from '../../src/media/stream/stream.ts'
 import { openTransport } from '../../src/media/transport/forms.ts'
 import type { Audio } from './audio.ts'
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import type { ClientOptions } from 'ws'
-import { digestResponse } from '../../src/sip/digest.ts'
+import { digestResponse } from '../../src/sip/auth/digest.ts'
 import type { RawMessage } from './phone.ts'
 import type { Tenant } from './platform-process.ts'
 import { Inbox } from './wait.ts'

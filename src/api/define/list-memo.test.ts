@@ -3,7 +3,7 @@ import { goneError } from '../../lib/asker.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { createListMemo } from './list-memo.ts'
 import type { ListMemo } from '../services.ts'
-import type { ListAnswer } from './list-text.ts'
+import type { ListAnswer } from '../services.ts'
 
 function memoOf(): ListMemo {
   return createListMemo({ revision: () => 1, isShared: false }, createFakeClock())

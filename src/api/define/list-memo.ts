@@ -3,8 +3,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { isGoneError } from '../../lib/asker.ts'
 import { createMemo } from '../../lib/memo.ts'
-import type { ApiStorage, ListMemo } from '../services.ts'
-import type { ListAnswer } from './list-text.ts'
+import type { ApiStorage, ListAnswer, ListMemo } from '../services.ts'
 
 // Room for eight lists of five hundred applications.
 const capacityBytes = 4 * 2 ** 20

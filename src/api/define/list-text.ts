@@ -2,10 +2,8 @@
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { ListOptions } from '../../storage/storage.ts'
+import type { ListAnswer } from '../services.ts'
 import type { Cells } from './rows.ts'
-
-/** The whole text in UTF-8, or a stream of it. */
-export type ListAnswer = Buffer | Readable
 
 export interface ListSource {
   /** The column that is the key of the rows. */

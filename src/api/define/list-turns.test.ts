@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { actingFor } from '../../lib/acting-for.ts'
-import type { ListAnswer } from './list-text.ts'
+import type { ListAnswer } from '../services.ts'
 import { createListTurns } from './list-turns.ts'
 
 /** Lists that are read until the test lets them end. */

@@ -4,10 +4,7 @@ import { setImmediate as later } from 'node:timers'
 import { actingTenant } from '../../lib/acting-for.ts'
 import { FairLine } from '../../lib/bounds/fair-line.ts'
 import { TenantPool } from '../../lib/bounds/tenant-pool.ts'
-import type { ListAnswer } from './list-text.ts'
-
-/** Reads a list when it is the turn of its tenant. Throws AppError overloaded or account_share. */
-export type ListTurns = (read: () => Promise<ListAnswer>) => Promise<ListAnswer>
+import type { ListAnswer, ListTurns } from '../services.ts'
 
 const maxReading = 8
 const maxReadingOfTenant = 2

@@ -1,7 +1,7 @@
 // A call from a carrier: identified by its source address, and assigned to an account by the called number.
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
-import { realmOf } from '../../sip/realm.ts'
+import { realmOf } from '../../sip/message/realm.ts'
 import { transports } from '../../sip/transport/transports.ts'
 import type { CallServices } from '../call-services.ts'
 import { inactiveAccount } from './identity.ts'

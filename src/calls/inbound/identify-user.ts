@@ -1,7 +1,7 @@
 // A call from a SIP user, or from a carrier that authenticates as users do.
 import { AppError } from '../../lib/errors.ts'
 import { headerOf } from '../../sip/message/message.ts'
-import { realmOf } from '../../sip/realm.ts'
+import { realmOf } from '../../sip/message/realm.ts'
 import { unknownRealm } from '../../sip/refusal.ts'
 import type { CallServices } from '../call-services.ts'
 import { settleCarrierCall } from './identify-carrier.ts'

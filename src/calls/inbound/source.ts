@@ -1,5 +1,5 @@
 // The source address of a call.
-import { forwardedSource } from '../../sip/forwarded-source.ts'
+import { forwardedSource } from '../../sip/transport/forwarded-source.ts'
 import type { IncomingInvite } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 

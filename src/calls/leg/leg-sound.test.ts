@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRing } from '../../lib/audio/audio-ring.ts'
-import type { Wiring } from '../../media/graph/wiring.ts'
+import type { Wiring } from '../../media/wiring.ts'
 import { LegSound } from './leg-sound.ts'
 import type { Background } from './leg-sound.ts'
 

@@ -2,7 +2,7 @@
 // their own part of it here, so that none overwrites another.
 import type { BorrowedClip } from '../../contracts/speech.ts'
 import type { Ring } from '../../lib/audio/audio-ring.ts'
-import type { Generated, Layer, SpeaksIn, Tap, Wiring } from '../../media/graph/wiring.ts'
+import type { Generated, Layer, SpeaksIn, Tap, Wiring } from '../../media/wiring.ts'
 
 /** The other side of a bridge. */
 export interface OtherSide {

@@ -4,7 +4,7 @@ import type { RunningCall } from '../../../test/support/scripted-engine/script.t
 import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedSession } from '../../../test/support/scripted-engine/scripted-media.ts'
-import { nothingYet } from '../../media/no-stats.ts'
+import { nothingYet } from '../../media/session/no-stats.ts'
 import type { Alert } from '../../contracts/alert.ts'
 
 const alerts: Alert[] = []

@@ -9,7 +9,7 @@ import { actingFor } from '../../lib/acting-for.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createNames } from '../../network/create-names.ts'
 import type { Names } from '../../network/names.ts'
-import { createUriResolver } from '../../sip/resolve.ts'
+import { createUriResolver } from '../../sip/transport/resolve.ts'
 import type { CarrierHop } from '../ports.ts'
 import { carriersAt } from './carriers-at.ts'
 

@@ -13,7 +13,7 @@ import type {
   PlayResult,
   StreamStats,
 } from '../../media/media.ts'
-import type { Layer, Wiring } from '../../media/graph/wiring.ts'
+import type { Layer, Wiring } from '../../media/wiring.ts'
 import { isSending, isSound, joinSdp, labelOf, onlySent, refusedLine, splitSdp } from './recording-sdp.ts'
 
 type Opened = Pick<Media, 'open'>

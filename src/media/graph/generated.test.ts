@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { toneShare } from '../../../test/support/audio.ts'
 import { clicks, levelDb, VirtualLegs } from '../../../test/support/virtual-legs.ts'
-import type { Generated, Layer } from './wiring.ts'
+import type { Generated, Layer } from '../wiring.ts'
 
 const generated = (sound: Generated): Layer => ({ id: sound, from: { kind: 'generated', sound } })
 

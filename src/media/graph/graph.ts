@@ -1,16 +1,16 @@
 // The graph of one worker: its sessions, mirrors of sessions of other workers, rooms, and the listeners of each
 // session.
-import type { Clips } from '../clips.ts'
+import type { Clips } from '../clips/clips.ts'
 import type { Coders } from '../codecs/coders.ts'
 import type { Laws } from '../codecs/g711.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
-import type { Passed, Relayable } from '../sending.ts'
-import type { Frame, Speaker } from './frame.ts'
+import type { Passed, Relayable } from './relay.ts'
+import type { Frame, Speaker } from '../frames/frame.ts'
 import type { Surroundings } from './layers.ts'
 import { Mirror } from './mirror.ts'
 import { Room } from './room.ts'
 import type { OnTalk } from './room.ts'
-import type { MirrorWiring, SpeaksIn, WorkerWiring } from './wiring.ts'
+import type { MirrorWiring, SpeaksIn, WorkerWiring } from '../wiring.ts'
 
 /** A session of this worker. */
 export interface Member extends Speaker, Relayable {

@@ -3,8 +3,8 @@
 import { AudioRing } from '../../lib/audio/audio-ring.ts'
 import type { Ring } from '../../lib/audio/audio-ring.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
-import type { Passed } from '../sending.ts'
-import type { Frame } from './frame.ts'
+import type { Passed } from './relay.ts'
+import type { Frame } from '../frames/frame.ts'
 import type { Member } from './graph.ts'
 
 const none: readonly AudioRing[] = []

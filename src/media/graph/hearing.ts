@@ -1,18 +1,18 @@
 // The sound that the far end of one session hears: its playbacks and the layers of its wiring, one frame per tick.
 import { rateOf } from '../codecs/codecs.ts'
 import type { Encoding } from '../codecs/codecs.ts'
-import { clipFormOf } from '../clip-form.ts'
+import { clipFormOf } from '../clips/clip-form.ts'
 import { frameSamplesAt } from '../codecs/coders.ts'
 import type { Encoder } from '../codecs/coders.ts'
 import type { PlayResult } from '../media.ts'
-import { Playbacks } from '../playbacks.ts'
-import type { PlayOrder } from '../playbacks.ts'
-import { SampleFrame } from './frame.ts'
-import type { Frame, Octets } from './frame.ts'
+import { Playbacks } from '../clips/playbacks.ts'
+import type { PlayOrder } from '../clips/playbacks.ts'
+import { SampleFrame } from '../frames/frame.ts'
+import type { Frame, Octets } from '../frames/frame.ts'
 import { Layers } from './layers.ts'
 import type { LayerEnd, Part, Surroundings } from './layers.ts'
-import { Mixer } from './mixer.ts'
-import type { Layer } from './wiring.ts'
+import { Mixer } from '../frames/mixer.ts'
+import type { Layer } from '../wiring.ts'
 
 // The largest frame of any codec: the most octets that a packet holds.
 const maxOctets = 1280

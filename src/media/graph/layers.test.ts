@@ -7,8 +7,8 @@ import { tone, toneShare, toWav } from '../../../test/support/audio.ts'
 import { clicks, laws, levelDb, sine, VirtualLegs } from '../../../test/support/virtual-legs.ts'
 import type { VirtualPhone } from '../../../test/support/virtual-legs.ts'
 import { until } from '../../../test/support/wait.ts'
-import { Clips } from '../clips.ts'
-import type { Layer } from './wiring.ts'
+import { Clips } from '../clips/clips.ts'
+import type { Layer } from '../wiring.ts'
 
 let directory: string
 let clips: Clips

@@ -1,16 +1,16 @@
 // The layers that the far end of one session hears, by their ids. A new wiring begins, continues or ends each of them.
-import type { Clips } from '../clips.ts'
+import type { Clips } from '../clips/clips.ts'
 import type { Rate } from '../codecs/codecs.ts'
-import type { ClipFormName } from '../clip-form.ts'
+import type { ClipFormName } from '../clips/clip-form.ts'
 import type { Laws } from '../codecs/g711.ts'
 import type { PlayResult } from '../media.ts'
-import { Player } from '../player.ts'
-import { ClipFrame } from './frame.ts'
-import type { Frame, Speaker } from './frame.ts'
+import { Player } from '../clips/player.ts'
+import { ClipFrame } from '../frames/frame.ts'
+import type { Frame, Speaker } from '../frames/frame.ts'
 import { GeneratedVoice } from './generated.ts'
 import { RingVoice } from './ring-voice.ts'
-import { isSameSource, toFactor } from './wiring.ts'
-import type { Layer, Source } from './wiring.ts'
+import { isSameSource, toFactor } from '../wiring.ts'
+import type { Layer, Source } from '../wiring.ts'
 
 /** The part of the graph that a session's hearing needs. */
 export interface Surroundings {

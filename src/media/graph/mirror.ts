@@ -1,9 +1,9 @@
 // A session of another worker, as seen in this one. It speaks here through a ring, and the sound of a room of this
 // worker goes back to it through another ring.
 import { AudioRing } from '../../lib/audio/audio-ring.ts'
-import type { Frame, Speaker } from './frame.ts'
+import type { Frame, Speaker } from '../frames/frame.ts'
 import { RingVoice } from './ring-voice.ts'
-import type { MirrorWiring } from './wiring.ts'
+import type { MirrorWiring } from '../wiring.ts'
 
 export class Mirror implements Speaker {
   readonly id: string

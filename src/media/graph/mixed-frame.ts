@@ -1,7 +1,7 @@
 // Several frames as one, mixed separately for each rate at which it is read.
 import type { Rate } from '../codecs/codecs.ts'
-import type { Frame } from './frame.ts'
-import { Mixer } from './mixer.ts'
+import type { Frame } from '../frames/frame.ts'
+import { Mixer } from '../frames/mixer.ts'
 
 interface Part {
   readonly frame: Frame

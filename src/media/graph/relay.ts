@@ -1,5 +1,8 @@
 // The short way of a bridge: packets of one far end go to the other as they come, without decoding, renumbered so that
 // they continue our stream. Packets lost or out of order before they reached us stay so; the far end conceals that.
+import type { Voice } from '../receive/voice.ts'
+import type { Speech } from '../receive/jitter-buffer.ts'
+import type { Encoding } from '../codecs/codecs.ts'
 import { timestampDistance } from '../rtp/packet.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
 import type { Outgoing, RtpSender } from '../rtp/sender.ts'
@@ -22,6 +25,28 @@ export interface PassOptions {
   readonly payloadType: number | undefined
   /** The duration of the packet, in 1/8000 s; 0 for an event. */
   readonly samples: number
+}
+
+/** A session of this worker whose packets can be passed on. */
+export interface Relayable {
+  /**
+   * Returns whether it sends packets of 20 ms of this codec that may be passed on unchanged. False when it is closed.
+   */
+  isRegular(encoding: Encoding): boolean
+  /** Returns the packets that were received and not heard yet; undefined if they cannot be handed over in this tick. */
+  handOver(nowMs: number): readonly Speech[] | undefined
+  /** Its packets are no longer passed on. `isLastUnheard`: the last packet was not passed on. */
+  takeOver(tick: number, isLastUnheard: boolean): void
+  /** The voice that decodes it for its own taps. */
+  readonly ears: Voice | undefined
+}
+
+/** Facts about a packet of another far end. */
+export interface Passed {
+  /** The duration of speech, in 1/8000 s. */
+  readonly samples: number
+  /** The clock rate of its event, if it is a key. */
+  readonly eventClock: number | undefined
 }
 
 export class Relay {

@@ -5,8 +5,8 @@ import type { Ring } from '../../lib/audio/audio-ring.ts'
 import type { Rate } from '../codecs/codecs.ts'
 import { frameSamplesAt } from '../codecs/coders.ts'
 import { Concealment } from '../receive/concealment.ts'
-import { SampleFrame } from './frame.ts'
-import type { Frame } from './frame.ts'
+import { SampleFrame } from '../frames/frame.ts'
+import type { Frame } from '../frames/frame.ts'
 
 // One frame to read, and one as slack for a late tick.
 const headStart = 2

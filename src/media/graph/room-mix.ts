@@ -3,7 +3,7 @@ import type { Encoding, Rate } from '../codecs/codecs.ts'
 import { frameSamplesAt, isLaw } from '../codecs/coders.ts'
 import type { Coders, Encoder } from '../codecs/coders.ts'
 import type { Law } from '../codecs/g711.ts'
-import type { Frame, Octets } from './frame.ts'
+import type { Frame, Octets } from '../frames/frame.ts'
 import { toSample } from '../../lib/audio/to-sample.ts'
 
 /** A speaker who is heard in this tick. */

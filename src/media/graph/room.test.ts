@@ -5,9 +5,9 @@ import { laws, levelDb, sine, VirtualLegs } from '../../../test/support/virtual-
 import type { LegOptions, VirtualPhone } from '../../../test/support/virtual-legs.ts'
 import { createCoders } from '../codecs/coders.ts'
 import type { Coders, Encoder } from '../codecs/coders.ts'
-import { SampleFrame } from './frame.ts'
+import { SampleFrame } from '../frames/frame.ts'
 import { Room } from './room.ts'
-import type { SpeaksIn, WorkerWiring } from './wiring.ts'
+import type { SpeaksIn, WorkerWiring } from '../wiring.ts'
 
 const inRoom = (rest: Partial<WorkerWiring> = {}, room = 'meeting'): Partial<WorkerWiring> => ({
   hears: [{ id: 'room', from: { kind: 'room', id: room } }],

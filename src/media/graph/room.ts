@@ -2,10 +2,10 @@
 // Listeners who say nothing share one mix, which is coded once for each law.
 import type { Coders } from '../codecs/coders.ts'
 import { Beep } from './beep.ts'
-import type { Frame, Speaker } from './frame.ts'
+import type { Frame, Speaker } from '../frames/frame.ts'
 import { CommonFrame, OwnFrame, RoomSums } from './room-mix.ts'
 import type { Talking } from './room-mix.ts'
-import type { SpeaksIn } from './wiring.ts'
+import type { SpeaksIn } from '../wiring.ts'
 
 // About 50 dB under the loudest: an open line without a voice.
 const quietestVoice = 100

@@ -7,8 +7,8 @@ import { tone, toWav } from '../../../test/support/audio.ts'
 import { createRandom } from '../../../test/support/random.ts'
 import { laws, sine, VirtualLegs } from '../../../test/support/virtual-legs.ts'
 import type { VirtualPhone } from '../../../test/support/virtual-legs.ts'
-import { Clips } from '../clips.ts'
-import type { Layer, Wiring } from './wiring.ts'
+import { Clips } from '../clips/clips.ts'
+import type { Layer, Wiring } from '../wiring.ts'
 
 let directory: string
 let clips: Clips

@@ -13,7 +13,7 @@ import {
 import type { HeardPacket, LegOptions, VirtualPhone } from '../../../test/support/virtual-legs.ts'
 import { AudioRing, createRing } from '../../lib/audio/audio-ring.ts'
 import type { Ring } from '../../lib/audio/audio-ring.ts'
-import type { Tap, Wiring } from './wiring.ts'
+import type { Tap, Wiring } from '../wiring.ts'
 
 /** A thread that reads a tap in its own ticks; in virtual time it reads immediately. */
 class Listener {

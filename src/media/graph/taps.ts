@@ -8,9 +8,9 @@ import { Voice } from '../receive/voice.ts'
 import type { Side } from '../recording/recording-ring.ts'
 import { RecordingTap } from '../recording/recording-tap.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
-import type { Frame } from './frame.ts'
+import type { Frame } from '../frames/frame.ts'
 import { MixedFrame } from './mixed-frame.ts'
-import type { Tap } from './wiring.ts'
+import type { Tap } from '../wiring.ts'
 
 interface Open {
   readonly of: Exclude<Tap['of'], 'recording'>

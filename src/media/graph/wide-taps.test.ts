@@ -9,7 +9,7 @@ import { toneDb, WidePhone } from '../../../test/support/wide-phone.ts'
 import { AudioRing, createRing } from '../../lib/audio/audio-ring.ts'
 import type { Found } from '../../lib/audio/audio-ring.ts'
 import type { Encoding, Rate } from '../codecs/codecs.ts'
-import type { Tap, Wiring } from './wiring.ts'
+import type { Tap, Wiring } from '../wiring.ts'
 
 interface Taken {
   readonly found: Found

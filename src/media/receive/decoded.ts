@@ -2,8 +2,8 @@
 import type { Rate } from '../codecs/codecs.ts'
 import { frameSamples, frameSamplesAt } from '../codecs/coders.ts'
 import type { Decoder } from '../codecs/coders.ts'
-import { OtherRate, SampleFrame } from '../graph/frame.ts'
-import { Mixer } from '../graph/mixer.ts'
+import { OtherRate, SampleFrame } from '../frames/frame.ts'
+import { Mixer } from '../frames/mixer.ts'
 import { Concealment } from './concealment.ts'
 import type { Speech } from './jitter-buffer.ts'
 

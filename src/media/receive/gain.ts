@@ -1,5 +1,5 @@
 // The gain of a voice for its listeners. A change is spread over one frame, so that it does not click.
-import type { Mixer } from '../graph/mixer.ts'
+import type { Mixer } from '../frames/mixer.ts'
 
 export class Gain {
   /** Whether the gain is 1 and stays so. Needed for each packet. */

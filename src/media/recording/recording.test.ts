@@ -13,7 +13,7 @@ import {
   VirtualLegs,
 } from '../../../test/support/virtual-legs.ts'
 import type { HeardPacket, LegOptions, VirtualPhone } from '../../../test/support/virtual-legs.ts'
-import type { Tap, Wiring } from '../graph/wiring.ts'
+import type { Tap, Wiring } from '../wiring.ts'
 import { createRecordingRing, RecordingRing } from './recording-ring.ts'
 import { RecordingReader } from './recording-reader.ts'
 

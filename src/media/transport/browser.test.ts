@@ -1,15 +1,15 @@
 // The packets of a browser over a path. The test stands in for the process of browsers.
 import { describe, expect, it } from 'vitest'
 import type { BrowserGates } from '../browsers/gates.ts'
-import type { Clips } from '../clips.ts'
+import type { Clips } from '../clips/clips.ts'
 import { createCoders } from '../codecs/coders.ts'
 import { createLaws } from '../codecs/g711.ts'
 import { Graph } from '../graph/graph.ts'
-import type { SocketPair } from '../ports.ts'
+import type { SocketPair } from './ports.ts'
 import { writeRtpHeader } from '../rtp/packet.ts'
 import { toCompound } from '../rtp/rtcp.ts'
 import type { Agreement } from '../sdp/agreement.ts'
-import { Stream } from '../stream.ts'
+import { Stream } from '../stream/stream.ts'
 import { BrowserTransport } from './browser.ts'
 import { openTransport } from './forms.ts'
 

@@ -2,7 +2,7 @@
 // a far end without ICE come to the ports of the session, go to that process unchanged, and come back decrypted.
 import type { BrowserGates } from '../browsers/gates.ts'
 import { betweenPorts } from '../browsers/messages.ts'
-import type { SocketPair } from '../ports.ts'
+import type { SocketPair } from './ports.ts'
 import { isRtcp } from '../rtp/packet.ts'
 import type { Endpoint } from '../rtp/source.ts'
 import type { Agreement, BetweenPorts } from '../sdp/agreement.ts'

@@ -1,6 +1,6 @@
 // The table of transports by the form that offer and answer agreed on.
 import type { BrowserGates } from '../browsers/gates.ts'
-import type { SocketPair } from '../ports.ts'
+import type { SocketPair } from './ports.ts'
 import { BrowserTransport } from './browser.ts'
 import { PlainTransport } from './plain.ts'
 import { SdesTransport } from './sdes.ts'

@@ -1,5 +1,5 @@
 // Unprotected RTP and RTCP, on two ports or on one.
-import type { SocketPair } from '../ports.ts'
+import type { SocketPair } from './ports.ts'
 import { isRtcp } from '../rtp/packet.ts'
 import type { Endpoint } from '../rtp/source.ts'
 import type { Agreement } from '../sdp/agreement.ts'

@@ -1,6 +1,6 @@
 // Two ends with keys, on sockets in memory: the packets that each accepts, also while keys change.
 import { describe, expect, it } from 'vitest'
-import type { SocketPair } from '../ports.ts'
+import type { SocketPair } from './ports.ts'
 import { writeRtpHeader } from '../rtp/packet.ts'
 import { toCompound } from '../rtp/rtcp.ts'
 import type { Agreement } from '../sdp/agreement.ts'

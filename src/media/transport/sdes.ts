@@ -1,6 +1,6 @@
 // SRTP and SRTCP with keys from offer and answer (RFC 4568), on two ports or on one. Packets that are not authentic,
 // or were seen before, are dropped and counted.
-import type { SocketPair } from '../ports.ts'
+import type { SocketPair } from './ports.ts'
 import { isRtcp, largestPacketBytes } from '../rtp/packet.ts'
 import type { Endpoint } from '../rtp/source.ts'
 import { ringPackets } from '../rtp/sender.ts'

@@ -5,8 +5,10 @@ import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../messag
 import { headerOf } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
 import { parseMessage } from '../message/parse-message.ts'
-import { answerChallenge } from '../digest.ts'
-import type { Dialog, DialogUser, Remote } from '../sip.ts'
+import { answerChallenge } from '../auth/digest.ts'
+import type { Dialog } from '../dialogs.ts'
+import type { DialogUser } from '../invites.ts'
+import type { Remote } from '../transport/transports.ts'
 import { DialogGuard } from './dialog-guard.ts'
 import {
   agentAddress,

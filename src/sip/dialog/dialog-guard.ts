@@ -3,12 +3,15 @@
 // INVITE must.
 import { isIP } from 'node:net'
 import { toReportedAddress } from '../../network/reported-address.ts'
-import { forwardedSource } from '../forwarded-source.ts'
-import { isHiddenFrom } from '../hidden-address.ts'
+import { forwardedSource } from '../transport/forwarded-source.ts'
+import { isHiddenFrom } from '../transport/hidden-address.ts'
 import type { SipMessage, SipRequest } from '../message/message.ts'
 import { tryParseUri } from '../message/uri.ts'
 import { refusal } from '../refusal.ts'
-import type { Authentication, DialogUser, Remote, Reply } from '../sip.ts'
+import type { Authentication } from '../auth/directory.ts'
+import type { DialogUser } from '../invites.ts'
+import type { Remote } from '../transport/transports.ts'
+import type { Reply } from '../message/reply.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import { contactUriOf } from './dialog-state.ts'
 

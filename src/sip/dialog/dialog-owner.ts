@@ -1,6 +1,7 @@
 // The listener of a dialog, which may be set after the first events, and whose exceptions are caught and logged.
 import type { Logger } from '../../lib/log.ts'
-import type { DialogListener, Reply } from '../sip.ts'
+import type { DialogListener } from '../dialogs.ts'
+import type { Reply } from '../message/reply.ts'
 import { failure } from '../refusal.ts'
 
 export class DialogOwner {

@@ -1,9 +1,10 @@
 // The destination of a dialog's requests: the first place that can be resolved and may be reached, or else the source
 // of the peer's packets. A phone that lost its connection and came back over another one is reached over the new one.
 import type { ContactName } from '../contact.ts'
-import { isHiddenFrom } from '../hidden-address.ts'
+import { isHiddenFrom } from '../transport/hidden-address.ts'
 import type { SipRequest } from '../message/message.ts'
-import type { Binding, Remote } from '../sip.ts'
+import type { Binding } from '../registrar/binding-store.ts'
+import type { Remote } from '../transport/transports.ts'
 import { knownAs, transports } from '../transport/transports.ts'
 import type { Core } from './core.ts'
 import { addressed } from './dialog-state.ts'

@@ -2,7 +2,8 @@
 import { headerOf } from '../message/message.ts'
 import type { SipMessage, SipRequest } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
-import type { Remote, Replaced } from '../sip.ts'
+import type { Remote } from '../transport/transports.ts'
+import type { Replaced } from '../invites.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import type { DialogGuard } from './dialog-guard.ts'
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { openStage, outgoing, peerAddress, sdp, settled } from '../../../test/support/sip-stage.ts'
 import type { PeerFields, Stage, StageOptions } from '../../../test/support/sip-stage.ts'
 import { headerOf } from '../message/message.ts'
-import type { OutgoingInvite, OutgoingInviteOptions } from '../sip.ts'
+import type { OutgoingInvite, OutgoingInviteOptions } from '../invites.ts'
 
 interface Ringing {
   readonly stage: Stage

@@ -2,7 +2,7 @@
 import { headerOf } from '../message/message.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
-import type { Remote } from '../sip.ts'
+import type { Remote } from '../transport/transports.ts'
 import type { DialogState } from './dialog-state.ts'
 import { EarlyDialog } from './early-dialog.ts'
 import type { EarlyDialogOptions } from './early-dialog.ts'

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { listenerOf, openStage, sdp } from '../../../test/support/sip-stage.ts'
 import type { Stage } from '../../../test/support/sip-stage.ts'
 import { headerOf } from '../message/message.ts'
-import type { IncomingInvite } from '../sip.ts'
+import type { IncomingInvite } from '../invites.ts'
 
 const early = { status: 183, body: sdp }
 const branch = 'z9hG4bKinvite'

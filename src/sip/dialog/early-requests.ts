@@ -1,7 +1,8 @@
 // Requests of the far end before the call is answered, except those that end the call and those with an offer.
 import type { SipRequest } from '../message/message.ts'
 import { refusal } from '../refusal.ts'
-import type { EarlyListener, Reply } from '../sip.ts'
+import type { EarlyListener } from '../dialogs.ts'
+import type { Reply } from '../message/reply.ts'
 import { optionsReply } from './core.ts'
 import type { EarlyOffers } from './early-offers.ts'
 

@@ -13,7 +13,7 @@ import {
 import type { Stage } from '../../../test/support/sip-stage.ts'
 import { headerOf, headersOf } from '../message/message.ts'
 import type { SipMessage } from '../message/message.ts'
-import type { Reply } from '../sip.ts'
+import type { Reply } from '../message/reply.ts'
 
 const elsewhere = `Contact: <sip:new@${peerAddress}:5060>`
 const secret = { username: 'agent', password: 'secret' }

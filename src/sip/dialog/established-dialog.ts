@@ -2,16 +2,9 @@
 import { cseqOf } from '../message/cseq.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
 import { withReason } from '../refusal.ts'
-import type {
-  LeftDialog,
-  Dialog,
-  DialogFailure,
-  DialogListener,
-  OfferWish,
-  ReferWish,
-  Remote,
-  Reply,
-} from '../sip.ts'
+import type { LeftDialog, Dialog, DialogFailure, DialogListener, OfferWish, ReferWish } from '../dialogs.ts'
+import type { Remote } from '../transport/transports.ts'
+import type { Reply } from '../message/reply.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import { capabilityHeaders, cleanReply, optionsReply, refuse, withHeaders } from './core.ts'
 import type { ContactName, Core } from './core.ts'
@@ -22,7 +15,7 @@ import type { RequestOptions } from './dialog-client.ts'
 import { DialogOwner } from './dialog-owner.ts'
 import { DialogRoute } from './dialog-route.ts'
 import type { DialogState } from './dialog-state.ts'
-import { leftDialogOf } from '../left-dialog.ts'
+import { leftDialogOf } from './left-dialog.ts'
 import type { DialogEntry, Standing } from './dialog-table.ts'
 import type { Flow } from './flow.ts'
 import { Negotiation } from './negotiation.ts'

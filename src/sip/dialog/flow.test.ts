@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Remote } from '../sip.ts'
+import type { Remote } from '../transport/transports.ts'
 import { hopsOf } from './flow.ts'
 import type { HopFacts } from './flow.ts'
 

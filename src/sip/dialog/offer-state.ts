@@ -1,5 +1,5 @@
 // The open offers of a dialog, and the rules for another one meanwhile: RFC 3261 §14, RFC 3311 §5. No I/O, no time.
-import type { Reply } from '../sip.ts'
+import type { Reply } from '../message/reply.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import type { AwaitedAcks } from './awaited-acks.ts'
 import { randomRetryAfter } from './core.ts'

@@ -11,7 +11,7 @@ import {
 import type { PeerFields, Stage, StageOptions } from '../../../test/support/sip-stage.ts'
 import { headerOf, headersOf } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
-import type { IncomingInvite } from '../sip.ts'
+import type { IncomingInvite } from '../invites.ts'
 
 async function ring(
   fields: PeerFields = {},

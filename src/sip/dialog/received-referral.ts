@@ -9,7 +9,7 @@ import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts
 import { notification } from '../message/refer-event.ts'
 import type { ReferTo } from '../message/refer-to.ts'
 import type { ReplacesId } from '../message/replaces.ts'
-import type { Reply } from '../reply.ts'
+import type { Reply } from '../message/reply.ts'
 import type { RequestOptions } from './dialog-client.ts'
 
 export interface ReceivedReferralOptions {

@@ -10,7 +10,8 @@ import {
 } from '../../../test/support/sip-stage.ts'
 import type { Stage } from '../../../test/support/sip-stage.ts'
 import { headerOf } from '../message/message.ts'
-import type { Dialog, IncomingReferral, ReferReport, Remote } from '../sip.ts'
+import type { Dialog, IncomingReferral, ReferReport } from '../dialogs.ts'
+import type { Remote } from '../transport/transports.ts'
 
 const serves = { referrals: true }
 const referTo = 'Refer-To: <sip:carol@c.example?Replaces=x%40y%3Bto-tag%3D1%3Bfrom-tag%3D2&X-Why=because>'

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { listenerOf, openStage, sdp, settled } from '../../../test/support/sip-stage.ts'
 import type { PeerFields, Stage } from '../../../test/support/sip-stage.ts'
 import { headerOf } from '../message/message.ts'
-import type { IncomingInvite } from '../sip.ts'
+import type { IncomingInvite } from '../invites.ts'
 
 const demand = 'Require: 100rel'
 const early = { status: 183, body: sdp }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { callIn, callOut, listenerOf, openStage, sdp, settled } from '../../../test/support/sip-stage.ts'
 import type { Stage } from '../../../test/support/sip-stage.ts'
 import { cseqOf } from '../message/cseq.ts'
-import type { Reply } from '../sip.ts'
+import type { Reply } from '../message/reply.ts'
 
 const wish = { offer: () => sdp }
 /** Returns the number of our INVITEs within the call, without retransmissions. */

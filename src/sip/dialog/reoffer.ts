@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../lib/clock.ts'
 import { reofferLimits } from '../limits.ts'
 import { headerOf } from '../message/message.ts'
 import type { SipResponse } from '../message/message.ts'
-import type { OfferWish } from '../sip.ts'
+import type { OfferWish } from '../dialogs.ts'
 import type { RequestOptions } from './dialog-client.ts'
 
 type OfferMethod = 'INVITE' | 'UPDATE'

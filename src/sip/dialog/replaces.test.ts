@@ -4,7 +4,7 @@ import { callIn, callOut, openStage, outgoing, sdp } from '../../../test/support
 import type { Stage, StageOptions } from '../../../test/support/sip-stage.ts'
 import { headerOf } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
-import type { IncomingReferral } from '../sip.ts'
+import type { IncomingReferral } from '../dialogs.ts'
 
 const serves = { replaces: true, referrals: true }
 

@@ -6,7 +6,9 @@ import type { SipRequest } from '../message/message.ts'
 import { parseReplaces } from '../message/replaces.ts'
 import type { ReplacesId } from '../message/replaces.ts'
 import { refusal } from '../refusal.ts'
-import type { Owed, Replaced, Serves } from '../sip.ts'
+import type { Owed } from '../message/reply.ts'
+import type { Replaced } from '../invites.ts'
+import type { Serves } from '../dialogs.ts'
 import type { DialogTable, Standing } from './dialog-table.ts'
 
 type Dialogs = Pick<DialogTable, 'get'>

@@ -1,9 +1,9 @@
 // The sending of a request until its final response, with credentials if it is challenged: RFC 3261 §8.1.3 and §22.2.
 import { AppError } from '../../lib/errors.ts'
-import { answerChallenge } from '../digest.ts'
+import { answerChallenge } from '../auth/digest.ts'
 import { responseTo } from '../message/build.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
-import type { Remote } from '../sip.ts'
+import type { Remote } from '../transport/transports.ts'
 import type { ClientTransaction, TransactionLayer } from '../transaction/transaction.ts'
 
 export interface Credentials {

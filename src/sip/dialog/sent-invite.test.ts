@@ -13,7 +13,8 @@ import {
 import { AppError } from '../../lib/errors.ts'
 import { headerOf, headersOf } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
-import type { OutgoingInviteOptions, Remote } from '../sip.ts'
+import type { OutgoingInviteOptions } from '../invites.ts'
+import type { Remote } from '../transport/transports.ts'
 
 const credentials = { username: 'agent', password: 'secret' }
 const challenge = (nonce: string, more = ''): string =>

@@ -5,7 +5,7 @@ import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../messag
 import { minSeField, minSeOf, sessionExpiresField, sessionExpiresOf } from '../message/session-expires.ts'
 import { supports } from '../message/session-expires.ts'
 import { refusal } from '../refusal.ts'
-import type { Owed } from '../sip.ts'
+import type { Owed } from '../message/reply.ts'
 
 export interface SessionTimerOptions {
   readonly clock: Clock

@@ -1,5 +1,5 @@
 // The building of messages: responses that copy the fields of RFC 3261 §8.2.6, and the parts of requests.
-import type { Reply } from '../sip.ts'
+import type { Reply } from './reply.ts'
 import { headerOf } from './message.ts'
 import type { HeaderField, SipRequest, SipResponse } from './message.ts'
 import { tagOf } from './name-addr.ts'

@@ -1,7 +1,7 @@
 // The refusals of requests that could be parsed but are wrong (RFC 3261 §8.2, §16.3), and the checks that drop
 // responses. A refusal is a return value, since it is a normal outcome here.
 import { AppError } from '../../lib/errors.ts'
-import type { Reply } from '../sip.ts'
+import type { Reply } from './reply.ts'
 import {
   demandsOtherType,
   isBrokenMultipart,

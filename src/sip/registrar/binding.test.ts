@@ -1,7 +1,8 @@
 // The phone that a Contact names, and whether two registrations are of one phone.
 import { describe, expect, it } from 'vitest'
 import { parseNameAddr } from '../message/name-addr.ts'
-import type { Binding, Remote } from '../sip.ts'
+import type { Binding } from './binding-store.ts'
+import type { Remote } from '../transport/transports.ts'
 import { contactOf, heardByEdge, instanceOf, isSamePhone, keyOf, phoneOf } from './binding.ts'
 
 const remote: Remote = { transport: 'udp', address: '198.51.100.7', port: 40_000 }

@@ -8,8 +8,9 @@ import { parseNameAddr } from '../message/name-addr.ts'
 import { tryParseUri, unescapeUri } from '../message/uri.ts'
 import type { SipUri } from '../message/uri.ts'
 import { originVia } from '../message/via.ts'
-import { isHiddenFrom } from '../hidden-address.ts'
-import type { Binding, Remote } from '../sip.ts'
+import { isHiddenFrom } from '../transport/hidden-address.ts'
+import type { Binding } from './binding-store.ts'
+import type { Remote } from '../transport/transports.ts'
 import { transportOf, transports } from '../transport/transports.ts'
 
 /**

@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { FakeClock } from '../../../test/support/fake-clock.ts'
-import type { Binding, BindingArchive, Remote } from '../sip.ts'
-import type { KeptBinding } from './binding-store.ts'
+import type { Binding, BindingArchive, KeptBinding } from './binding-store.ts'
+import type { Remote } from '../transport/transports.ts'
 import { createBindings, flowKeyOf } from './bindings.ts'
 import type { Bindings } from './bindings.ts'
 

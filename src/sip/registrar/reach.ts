@@ -2,8 +2,9 @@
 // gone (RFC 5626 §5.3). A phone that neither leads to is unregistered.
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
-import type { ResolveUri, Resolved } from '../resolve.ts'
-import type { Binding, Remote } from '../sip.ts'
+import type { ResolveUri, Resolved } from '../transport/resolve.ts'
+import type { Binding } from './binding-store.ts'
+import type { Remote } from '../transport/transports.ts'
 import type { TransportLayer } from '../transport/transport.ts'
 import { contactOf } from './binding.ts'
 import { flowKeyOf } from './bindings.ts'

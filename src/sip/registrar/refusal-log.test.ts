@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { SipRequest } from '../message/message.ts'
 import { refusal } from '../refusal.ts'
-import type { Remote, Reply } from '../sip.ts'
+import type { Remote } from '../transport/transports.ts'
+import type { Reply } from '../message/reply.ts'
 import { createRefusalLog } from './refusal-log.ts'
 
 const clock = createFakeClock()

@@ -7,7 +7,8 @@ import type { Logger } from '../../lib/log.ts'
 import { headerOf } from '../message/message.ts'
 import type { SipRequest } from '../message/message.ts'
 import { parseNameAddr } from '../message/name-addr.ts'
-import type { Remote, Reply } from '../sip.ts'
+import type { Remote } from '../transport/transports.ts'
+import type { Reply } from '../message/reply.ts'
 
 const maxUserChars = 128
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Remote } from '../sip.ts'
+import type { Remote } from '../transport/transports.ts'
 import { Admission } from './admission.ts'
 
 const small = new Uint8Array(1_300)

@@ -2,8 +2,8 @@
 import { networkOf } from '../../network/network-of.ts'
 import { Shares } from '../../lib/bounds/shares.ts'
 import { transactionLimits } from '../limits.ts'
-import type { Remote } from '../sip.ts'
-import type { Sources } from '../sources.ts'
+import type { Remote } from '../transport/transports.ts'
+import type { Sources } from '../transport/sources.ts'
 
 export interface AdmissionOptions {
   readonly maxTransactions: number

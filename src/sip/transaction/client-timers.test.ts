@@ -10,7 +10,7 @@ import { headerOf, headersOf } from '../message/message.ts'
 import type { HeaderField, SipMessage, SipRequest } from '../message/message.ts'
 import { parseMessage } from '../message/parse-message.ts'
 import { serializeMessage } from '../message/serialize-message.ts'
-import type { Remote } from '../sip.ts'
+import type { Remote } from '../transport/transports.ts'
 import type { ClientTransaction, TransactionLayer } from './transaction.ts'
 
 interface Bench {

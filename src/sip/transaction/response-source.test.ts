@@ -7,7 +7,7 @@ import { createLayerNode, requestOf } from '../../../test/support/transactions.t
 import { responseTo } from '../message/build.ts'
 import { parseMessage } from '../message/parse-message.ts'
 import { serializeMessage } from '../message/serialize-message.ts'
-import type { Remote } from '../sip.ts'
+import type { Remote } from '../transport/transports.ts'
 import { mayAnswer } from './response-source.ts'
 
 const transports = ['udp', 'tcp', 'tls', 'ws', 'wss'] as const

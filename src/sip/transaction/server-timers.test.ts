@@ -9,7 +9,7 @@ import { cancelOf } from '../message/build.ts'
 import { headerOf } from '../message/message.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import { parseMessage } from '../message/parse-message.ts'
-import type { Remote } from '../sip.ts'
+import type { Remote } from '../transport/transports.ts'
 import type { EndReason, ServerTransaction, TransactionLayer } from './transaction.ts'
 
 interface Bench {

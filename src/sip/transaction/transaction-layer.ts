@@ -11,7 +11,9 @@ import { serializeMessage } from '../message/serialize-message.ts'
 import { validateRequest, validateResponse } from '../message/validate.ts'
 import { readTopVia } from '../message/via.ts'
 import type { Via } from '../message/via.ts'
-import type { Remote, Reply, WireEvent } from '../sip.ts'
+import type { Remote } from '../transport/transports.ts'
+import type { Reply } from '../message/reply.ts'
+import type { WireEvent } from '../transport/wire-event.ts'
 import { standardTimers } from '../timers.ts'
 import type { Timers } from '../timers.ts'
 import { markReceived, responseTarget } from '../transport/response-address.ts'
@@ -22,8 +24,12 @@ import type { OutgoingRequest } from './client-transaction.ts'
 import { ServerTransactionMachine } from './server-transaction.ts'
 import { mergeKey, serverKey } from './transaction-key.ts'
 import type { TransactionLayerOptions } from './transaction-layer-options.ts'
-import type { ClientHandlers, ClientTransaction, TransactionCounters } from './transaction.ts'
-import type { TransactionLayer } from './transaction.ts'
+import type {
+  ClientHandlers,
+  ClientTransaction,
+  TransactionCounters,
+  TransactionLayer,
+} from './transaction.ts'
 import { failure, isAboutService, withReason } from '../refusal.ts'
 
 export function createTransactionLayer(options: TransactionLayerOptions): TransactionLayer {

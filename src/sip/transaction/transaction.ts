@@ -1,6 +1,7 @@
 // The public interface of the transaction layer (RFC 3261 §17), for a user agent core.
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../message/message.ts'
-import type { Remote, Reply } from '../sip.ts'
+import type { Remote } from '../transport/transports.ts'
+import type { Reply } from '../message/reply.ts'
 
 /** The reason why a transaction is over. `answered`: it ended normally. */
 export type EndReason = 'answered' | 'timeout' | 'transport-error' | 'stopped'

@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { Shares } from '../../lib/bounds/shares.ts'
 import type { SipMessage } from '../message/message.ts'
 import type { ConnectionLimits } from '../limits.ts'
-import type { Remote } from '../sip.ts'
+import type { Remote } from './transports.ts'
 import type { TransportHandlers } from './transport.ts'
 
 export interface Connection {

@@ -9,7 +9,7 @@ import type { FakeClock } from '../../../test/support/fake-clock.ts'
 import { silentLogger } from '../../lib/log.ts'
 import { headerOf } from '../message/message.ts'
 import type { SipMessage } from '../message/message.ts'
-import type { Remote } from '../sip.ts'
+import type { Remote } from './transports.ts'
 import { createTransport } from './create-transport.ts'
 import type { TransportLayer } from './transport.ts'
 

@@ -5,7 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 import { toListenError } from '../../network/listen-error.ts'
 import type { ListenPlace } from '../../network/listen-error.ts'
 import type { Logger } from '../../lib/log.ts'
-import type { Remote } from '../sip.ts'
+import type { Remote, Listening, Transport } from './transports.ts'
 import { connectionLimits } from '../limits.ts'
 import type { ConnectionLimits } from '../limits.ts'
 import { StreamTransport } from './stream-transport.ts'
@@ -16,7 +16,6 @@ import type { TransportLayer, TransportCounters, TransportHandlers } from './tra
 import { UdpTransport } from './udp-transport.ts'
 import { transports } from './transports.ts'
 import type { WebSocketOptions } from './api-web-sockets.ts'
-import type { Listening, Transport } from './transports.ts'
 import { WebSocketTransport } from './web-socket-transport.ts'
 
 export interface TransportOptions {

@@ -8,10 +8,9 @@ import type { TokenBuckets } from '../../lib/bounds/token-buckets.ts'
 import { HalfOpen } from '../../network/half-open.ts'
 import { toPlainAddress } from '../../network/mapped-address.ts'
 import type { ConnectionLimits } from '../limits.ts'
-import type { Remote } from '../sip.ts'
+import type { Remote, Transport } from './transports.ts'
 import type { Connections } from './connections.ts'
 import type { TransportHandlers } from './transport.ts'
-import type { Transport } from './transports.ts'
 
 export interface ListenerOptions<Channel> {
   readonly transport: Transport

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { buildRequest } from '../message/build.ts'
 import { headersOf } from '../message/message.ts'
 import { parseVia, topVia } from '../message/via.ts'
-import type { Remote } from '../sip.ts'
+import type { Remote } from './transports.ts'
 import { markReceived, responseTarget } from './response-address.ts'
 
 const source: Remote = { transport: 'udp', address: '198.51.100.7', port: 40_000 }

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import type { Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { Remote } from '../sip.ts'
+import type { Remote } from './transports.ts'
 import type { ConnectionMeans } from './connections.ts'
 import { StreamFramer } from './stream-framer.ts'
 

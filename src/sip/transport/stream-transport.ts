@@ -3,7 +3,7 @@ import { createConnection } from 'node:net'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { Remote } from '../sip.ts'
+import type { Remote, Transport } from './transports.ts'
 import type { ConnectionLimits } from '../limits.ts'
 import { Connections, keyOf } from './connections.ts'
 import type { Connection } from './connections.ts'
@@ -12,7 +12,6 @@ import { StreamConnection } from './stream-connection.ts'
 import type { Tls } from './tls.ts'
 import type { TransportHandlers } from './transport.ts'
 import { transports } from './transports.ts'
-import type { Transport } from './transports.ts'
 
 export interface StreamTransportOptions {
   readonly transport: Transport

@@ -1,7 +1,7 @@
 // The keep-alive of phones on UDP: a Binding request of STUN (RFC 8489 §5), whose response contains its source (RFC
 // 5626 §5.4).
 import ipaddr from 'ipaddr.js'
-import type { Remote } from '../sip.ts'
+import type { Remote } from './transports.ts'
 
 const headerBytes = 20
 const bindingRequest = 0x0001

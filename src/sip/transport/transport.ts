@@ -1,7 +1,6 @@
 // The public interface of the transports, all behind one `send`. `createTransport` in create-transport.ts makes it.
 import type { SipMessage } from '../message/message.ts'
-import type { Remote } from '../sip.ts'
-import type { Listening } from './transports.ts'
+import type { Remote, Listening } from './transports.ts'
 
 export interface TransportLayer {
   /** Starts listening; from now on every message goes to `handlers`. */

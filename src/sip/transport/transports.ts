@@ -136,3 +136,11 @@ export function toTransport(name: string): Transport | undefined {
 export function isTransport(name: string): name is Transport {
   return Object.hasOwn(transports, name)
 }
+
+export interface HostPort {
+  readonly host: string
+  readonly port: number
+}
+
+/** A far end, as far as our address depends on it: each transport may have its own port. */
+export type Peer = Pick<Remote, 'address'> & Partial<Pick<Remote, 'transport'>>

@@ -4,7 +4,7 @@ import type { RawData, WebSocket } from 'ws'
 import type { Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { parseMessage, skipLeadingBlankLines } from '../message/parse-message.ts'
-import type { Remote } from '../sip.ts'
+import type { Remote } from './transports.ts'
 import type { Connection, ConnectionMeans } from './connections.ts'
 
 export interface WebSocketConnectionOptions extends ConnectionMeans {

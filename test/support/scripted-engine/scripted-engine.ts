@@ -29,7 +29,7 @@ import type {
   IdentityQuestion,
   IdentityStatement,
 } from '../../../src/contracts/number-trust.ts'
-import { createUriResolver } from '../../../src/sip/resolve.ts'
+import { createUriResolver } from '../../../src/sip/transport/resolve.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { readCommands, readFrame } from '../../../src/commands/index.ts'
 import { createScriptedDirectory } from './scripted-directory.ts'

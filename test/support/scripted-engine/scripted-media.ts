@@ -1,7 +1,7 @@
 // Media sessions that a test controls: a playback ends when its clip's time is over on the fake clock.
 import type { Clock } from '../../../src/lib/clock.ts'
 import { AppError } from '../../../src/lib/errors.ts'
-import type { Wiring } from '../../../src/media/graph/wiring.ts'
+import type { Wiring } from '../../../src/media/wiring.ts'
 import type {
   OfferedHandshake,
   OfferedKeys,

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import type { FakeClock } from '../../../test/support/fake-clock.ts'
+import type { Remote } from './transports.ts'
+import { createSources } from './sources.ts'
+import type { Sources } from './sources.ts'
+
+const at = (address: string, port = 5060): Remote => ({ transport: 'udp', address, port })
+
+/** Returns how many of `perSecond` messages a second are admitted in `seconds`. */
+function send(
+  sources: Sources,
+  { clock, perSecond, seconds = 1 }: { clock: FakeClock; perSecond: number; seconds?: number },
+  from: (count: number) => Remote,
+): number {
+  let admitted = 0
+  for (let count = 0; count < perSecond * seconds; count += 1) {
+    if (sources.admits(from(count))) admitted += 1
+    clock.advance(1_000 / perSecond)
+  }
+  return admitted
+}
+
+describe('the budget of a source', () => {
+  it('is 200 messages and 20 a second for a stranger, whatever port it uses', () => {
+    const clock = createFakeClock()
+    const sources = createSources({ clock })
+    const scanner = (count: number): Remote => at('203.0.113.1', 1_024 + count)
+    expect(send(sources, { clock, perSecond: 4_000 }, scanner)).toBe(219)
+    expect(send(sources, { clock, perSecond: 4_000, seconds: 10 }, scanner)).toBe(200)
+    expect(sources.admits(at('203.0.113.2'))).toBe(true)
+  })
+
+  it('is one for a /64 of IPv6', () => {
+    const clock = createFakeClock()
+    const sources = createSources({ clock })
+    const scanner = (count: number): Remote => at(`2001:db8::${count.toString(16)}`)
+    expect(send(sources, { clock, perSecond: 4_000 }, scanner)).toBe(219)
+    expect(sources.admits(at('2001:db8:0:1::1'))).toBe(true)
+  })
+
+  it('of all strangers is 500 a second, and touches no source that has proved itself and no gateway', () => {
+    const clock = createFakeClock()
+    const sources = createSources({ clock, isBound: ({ address }) => address === '198.51.100.1' })
+    sources.prove(at('192.0.2.1'))
+    const forged = (count: number): Remote =>
+      at(`10.${(count >> 16) & 255}.${(count >> 8) & 255}.${count & 255}`)
+    send(sources, { clock, perSecond: 4_000, seconds: 2 }, forged)
+    expect(send(sources, { clock, perSecond: 4_000, seconds: 2 }, (count) => forged(count + 8_000))).toBe(
+      1_000,
+    )
+    for (const peer of [at('192.0.2.1'), at('198.51.100.1')]) {
+      expect(sources.isProven(peer)).toBe(true)
+      expect(send(sources, { clock, perSecond: 1_000 }, () => peer)).toBe(1_000)
+    }
+  })
+
+  it('of a source that has proved itself ends as well', () => {
+    const clock = createFakeClock()
+    const sources = createSources({ clock })
+    sources.prove(at('192.0.2.1'))
+    const admitted = send(sources, { clock, perSecond: 50_000 }, () => at('192.0.2.1'))
+    expect(admitted).toBeGreaterThan(10_000)
+    expect(admitted).toBeLessThan(13_000)
+  })
+
+  it('of a gateway is that of many calls', () => {
+    const clock = createFakeClock()
+    const sources = createSources({ clock, isGateway: (address) => address === '192.0.2.9' })
+    const admitted = send(sources, { clock, perSecond: 50_000 }, () => at('192.0.2.9'))
+    expect(admitted).toBeGreaterThan(20_000)
+    expect(admitted).toBeLessThan(26_000)
+  })
+
+  it('is that of a stranger again when nothing was proved for more than a day', () => {
+    const clock = createFakeClock()
+    const sources = createSources({ clock })
+    sources.prove(at('192.0.2.1'))
+    clock.advance(24 * 3_600_000)
+    expect(sources.isProven(at('192.0.2.1', 1_024))).toBe(true)
+    clock.advance(3_600_000)
+    expect(sources.isProven(at('192.0.2.1'))).toBe(false)
+  })
+})
