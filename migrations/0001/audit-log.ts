@@ -28,6 +28,8 @@ async function createEntries(db: Kysely<unknown>): Promise<void> {
     // JSON text of the changed columns, before and after the change; secrets are masked.
     .addColumn('before', 'text')
     .addColumn('after', 'text')
+    // The names in the request that nothing knows, as the response named them.
+    .addColumn('unknown_fields', 'text')
     .addColumn('previous_hash', 'text', required)
     // The hash of everything above, including the hash of the previous entry.
     .addColumn('hash', 'text', required)

@@ -34,8 +34,10 @@ export function resourcesPage(): string {
     'The REST API, below `/v1`. Every request except the login carries `Authorization: Bearer <token>`. A running platform',
     'serves the same as an OpenAPI document for programs, at `/v1/openapi.json`. Error codes: [errors.md](errors.md).',
     'A body is JSON, with `Content-Type: application/json`. Members that are not in the tables below are ignored, as clients of this',
-    'API expect: a misspelt one has no effect. `X-Unknown-Fields` of the response names those of a body, with the nearest that',
-    'exist, and `SWITCHHOOK_STRICT_FIELDS` refuses them. Members of objects within a body are not looked at.',
+    'API expect: a misspelt one has no effect. `X-Unknown-Fields` of the response names it with the nearest',
+    'that exists, `call_hook.ur (url?)`, and so does `unknown_fields` of the entry in the audit log; a query parameter is written',
+    '`?pagesize (page_size?)`. `SWITCHHOOK_STRICT_FIELDS` refuses both. Objects whose members are yours, such as `tag` and `env_vars`,',
+    'are free.',
     ...tags.flatMap(({ name }) => [
       '',
       `## ${name}`,

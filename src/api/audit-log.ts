@@ -30,6 +30,10 @@ const form = createRecordForm({
   sid: word('The id of the record; the object of a recording; the account of a cache, or `*`.'),
   before: cells().nullable(),
   after: cells().nullable(),
+  unknown_fields: word(
+    'The fields and query parameters of the request that do not exist, as its response named them in ' +
+      '`X-Unknown-Fields`: ten names at most, without values.',
+  ).nullable(),
   previous_hash: word('`hash` of the entry before this one.'),
   hash: word('SHA-256 of this entry without `hash`, as JSON in the form of RFC 8785.'),
 })

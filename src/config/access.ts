@@ -50,7 +50,7 @@ export const accessSettings = {
   } satisfies Setting<number>,
   strictFields: onOff(
     'SWITCHHOOK_STRICT_FIELDS',
-    'on: a body of the REST API with a field that does not exist is refused with 400. off: such a field has no effect, and `X-Unknown-Fields` of the response names it with the nearest field that exists.',
+    'on: a request to the REST API with a field or query parameter that does not exist is refused with 400. off: it has no effect, and `X-Unknown-Fields` of the response and the entry in the audit log name it with the nearest that exists.',
   ),
   adminCarriers: onOff(
     'SWITCHHOOK_ADMIN_CARRIERS',

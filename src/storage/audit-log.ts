@@ -135,7 +135,8 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
       const owner = ownerOf(actor)
       if (owner === undefined || changes.length === 0) return
       const bytes = changes.reduce((sum, { before, after }) => sum + sizeOf(before) + sizeOf(after), 0)
-      const waitMs = budgets.take(owner, budget, Math.ceil((bytes + changes.length * entryBytes) / 1024))
+      const ofEach = entryBytes + (actor?.unknown_fields?.length ?? 0)
+      const waitMs = budgets.take(owner, budget, Math.ceil((bytes + changes.length * ofEach) / 1024))
       // Removals are bounded by what there is, and a key that was stolen must go.
       if (waitMs === 0 || changes.every(({ action }) => action === 'delete')) return
       throw new AppError(
@@ -257,6 +258,7 @@ function entryOf(
     sid,
     before: before === null ? null : canonical(before),
     after: after === null ? null : canonical(after),
+    unknown_fields: actor?.unknown_fields ?? null,
   }
 }
 

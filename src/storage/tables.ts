@@ -417,6 +417,7 @@ export interface Schema extends Tables {
     readonly sid: string
     readonly before: string | null
     readonly after: string | null
+    readonly unknown_fields: string | null
     readonly previous_hash: string
     readonly hash: string
   }

@@ -9,7 +9,8 @@ import type { ApiStorage, Services } from '../services.ts'
 import type { JsonSchema } from './field.ts'
 import { actorOf, createOnce, keyOf, ofCaller } from './idempotency.ts'
 import type { InFlight, Once } from './idempotency.ts'
-import { noteUnknownFields } from './unknown-fields.ts'
+import { createUnknownFinder, unknownFieldsHeader } from './unknown-fields.ts'
+import type { Noted } from './unknown-fields.ts'
 import { demandSids, findTenant, noSid, sidsIn } from './path-sid.ts'
 import { shownSchema } from './record.ts'
 import type { ApiRequest, RecordContext } from './request.ts'
@@ -30,7 +31,7 @@ export function createRouteBinder({ services, storage, compile }: BinderOptions)
   const inFlight: InFlight = new Map()
 
   /** Handles a request with an Idempotency-Key once, unless its handler does so itself. */
-  function answer(route: ApiRoute, request: HttpRequest, handle: Handler, once: Once): Promise<unknown> {
+  function answer(route: ApiRoute, request: ApiHttpRequest, handle: Handler, once: Once): Promise<unknown> {
     const { caller } = request
     const key = keyOf(request, route)
     if (key === undefined || caller === undefined || route.keepsKey === true)
@@ -44,6 +45,7 @@ export function createRouteBinder({ services, storage, compile }: BinderOptions)
     const once = createOnce(route, { services, storage, inFlight })
     const handle = createHandler(route, compile, once)
     const sids = sidsIn(path)
+    const unknownIn = createUnknownFinder(route)
     return {
       method,
       path,
@@ -57,7 +59,7 @@ export function createRouteBinder({ services, storage, compile }: BinderOptions)
       ...(asRefusal === undefined ? {} : { asRefusal }),
       ...(sids.length === 0 ? {} : { whenEmpty: (name: string) => (asRefusal ?? same)(noSid(path, name)) }),
       async handle(sent) {
-        const request = withLowerSids(sent, sids)
+        const request = noted(withLowerSids(sent, sids), unknownIn(sent))
         try {
           return await answer(route, request, handle, once)
         } catch (error) {
@@ -73,12 +75,20 @@ export function createRouteBinder({ services, storage, compile }: BinderOptions)
  * client has gone. Other methods run to their end: half a change is useless, and the client could not know whether it
  * was made.
  */
-function behalfOf(request: HttpRequest, { method, isChanging = false }: ApiRoute): Behalf {
+function behalfOf(request: ApiHttpRequest, { method, isChanging = false }: ApiRoute): Behalf {
   if (method !== 'GET') return { maker: actorOf(request) }
   return { maker: isChanging ? actorOf(request) : 'reader', asker: request.asker }
 }
 
-type Handler = (request: HttpRequest, services: Services) => Promise<unknown>
+/** Adds the names that the route does not know to the request, and to the head of its response. */
+function noted(request: HttpRequest, unknownFields: string | undefined): ApiHttpRequest {
+  if (unknownFields === undefined) return request
+  request.head.header(unknownFieldsHeader, unknownFields)
+  return { ...request, unknownFields }
+}
+
+type ApiHttpRequest = HttpRequest & Noted
+type Handler = (request: ApiHttpRequest, services: Services) => Promise<unknown>
 
 /** Checks the request, finds the tenant in its path, and lets the route handle it. */
 function createHandler(route: ApiRoute, compile: ShapeCompiler, keeper: Once): Handler {
@@ -86,10 +96,10 @@ function createHandler(route: ApiRoute, compile: ShapeCompiler, keeper: Once): H
   const bodyShape = bodyOf(route, compile)
   const tenantsOf = tenantFinderOf(route.path)
   const sids = sidsIn(route.path)
-  const known = route.body === undefined || route.bodyIs !== undefined ? undefined : Object.keys(route.body)
-  const handle = (request: HttpRequest, context: RecordContext, tenants: Tenants): Promise<unknown> => {
-    if (known !== undefined)
-      noteUnknownFields(request.body, known, { head: request.head, rules: context.services.rules })
+  const handle = (request: ApiHttpRequest, context: RecordContext, tenants: Tenants): Promise<unknown> => {
+    const { unknownFields } = request
+    if (unknownFields !== undefined && context.services.rules.refusesUnknownFields)
+      throw new AppError('bad_request', `the request has unknown fields: ${unknownFields}`)
     return route.handle({
       ...context,
       ...tenants,

@@ -8,13 +8,14 @@ import type { Actor } from '../../storage/storage.ts'
 import type { ApiStorage, Services } from '../services.ts'
 import type { ApiRoute } from './route.ts'
 import type { Done, KeyOwner, Work } from './request.ts'
+import type { Noted } from './unknown-fields.ts'
 
 export const keyHeader = 'idempotency-key'
 const replayedHeader = 'idempotency-replayed'
 
 export interface Once {
   /** Does the work if this is the first request with the key; otherwise returns the first answer. */
-  run<A>(request: HttpRequest, key: RequestKey, work: Work<A>): Promise<A>
+  run<A>(request: HttpRequest & Noted, key: RequestKey, work: Work<A>): Promise<A>
 }
 
 /** The keys whose requests this process is working on, each with the fingerprint of its request. */
@@ -26,8 +27,9 @@ interface OnceOptions {
   readonly inFlight: InFlight
 }
 
-export function actorOf({ caller, requestId: request_id, address }: HttpRequest): Actor {
-  return { principal: caller?.principal, tenancy: caller?.tenancy, request_id, address }
+export function actorOf({ caller, requestId, address, unknownFields }: HttpRequest & Noted): Actor {
+  const { principal, tenancy } = caller ?? {}
+  return { principal, tenancy, request_id: requestId, address, unknown_fields: unknownFields }
 }
 
 export function createOnce(
@@ -38,7 +40,7 @@ export function createOnce(
 
   /** Returns undefined if another process was faster; the work of this one is then undone. */
   async function make<A>(
-    request: HttpRequest,
+    request: HttpRequest & Noted,
     once: OnceRequest,
     work: Work<A>,
   ): Promise<(Answer & Done<A>) | undefined> {
@@ -58,7 +60,7 @@ export function createOnce(
     }
   }
 
-  async function attempt<A>(request: HttpRequest, once: OnceRequest, work: Work<A>): Promise<A> {
+  async function attempt<A>(request: HttpRequest & Noted, once: OnceRequest, work: Work<A>): Promise<A> {
     const kept = await storage.idempotency.find(once)
     if (kept !== undefined) return replay(kept, once, request)
     const made = await make(request, once, work)

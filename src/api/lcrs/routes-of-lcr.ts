@@ -29,10 +29,13 @@ const maxEntries = 20
 const entriesName = 'lcr_carrier_set_entries'
 
 const optionalId = (description: string) => ({ type: ['string', 'null'], format: 'uuid', description })
+/** An id that records show, and that may be sent back: the place in the list determines it. */
+const shownId = { readOnly: true, description: 'As records show it; it has no effect here.' }
 const entrySchema = {
   type: 'object',
   properties: {
     lcr_carrier_set_entry_sid: optionalId('The entry to change; left out, one is made.'),
+    lcr_route_sid: shownId,
     voip_carrier_sid: {
       type: 'string',
       format: 'uuid',
@@ -63,6 +66,7 @@ function routeList(): Field<readonly GivenRoute[]> {
         type: 'object',
         properties: {
           lcr_route_sid: optionalId('The route to change; left out, one is made.'),
+          lcr_sid: shownId,
           regex: {
             type: 'string',
             minLength: 1,

@@ -52,6 +52,8 @@ export interface Actor {
   readonly request_id: string
   /** The address from which the request came. */
   readonly address: string
+  /** The names in the request that nothing knows, as the response names them. Bounded, without values. */
+  readonly unknown_fields?: string | undefined
 }
 
 export interface RowStorage {
