@@ -17,6 +17,9 @@ const longestMs = 150 * 60 * 1000
 const maxRedirects = 3
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
+/** A proxy that has changed the file answers with 203 (RFC 9110 §15.3.4). */
+const isFile = ({ status }: AnswerHead): boolean => status === 200 || status === 203
+
 export interface DownloadOptions {
   readonly outgoing: Outgoing
   readonly clock: Clock
@@ -114,7 +117,7 @@ async function receive(options: DownloadOptions, begin: (head: Head) => void): P
         answerBody: (answer) => {
           const length = answer.headers['content-length']
           expected = typeof length === 'string' ? length : undefined
-          return answer.status === 200 ? sink : undefined
+          return isFile(answer) ? sink : undefined
         },
         signal: stop.signal,
       })
@@ -128,7 +131,8 @@ async function receive(options: DownloadOptions, begin: (head: Head) => void): P
       answer = await get(at)
     }
     const { status } = answer
-    if (status !== 200) throw new AppError('audio_not_found', `the audio URL responded with status ${status}`)
+    if (!isFile(answer))
+      throw new AppError('audio_not_found', `the audio URL responded with status ${status}`)
     const kind = demandPlayable(head)
     if (kind === 'wav') await checkWav(file)
     return { digest: digest.digest('hex'), bytes, kind }

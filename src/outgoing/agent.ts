@@ -5,6 +5,7 @@ import { literalOf } from '../network/address-guard.ts'
 import { refusedAddress } from './errors.ts'
 import { guardedLookup } from './guarded-lookup.ts'
 import type { Resolve } from './guarded-lookup.ts'
+import { readPastContinue } from './interim-answers.ts'
 
 export interface AgentOptions {
   readonly isAllowed: AddressGuard
@@ -51,7 +52,12 @@ function createConnector({ isAllowed, resolve, connectTimeoutMs }: AgentOptions)
   })
   return (target, callback) => {
     const literal = literalOf(target.hostname)
-    if (literal === undefined || isAllowed(literal)) return connect(target, callback)
-    queueMicrotask(() => callback(refusedAddress('the host'), null))
+    if (literal !== undefined && !isAllowed(literal))
+      return queueMicrotask(() => callback(refusedAddress('the host'), null))
+    connect(target, (...result) => {
+      const [error, socket] = result
+      if (error === null) readPastContinue(socket)
+      callback(...result)
+    })
   }
 }
