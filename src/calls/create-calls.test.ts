@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reasonFields, timerFields } from '../../test/support/reason-fields.ts'
+import { failureFields, timerFields } from '../../test/support/reason-fields.ts'
 import { covers } from '../../test/support/covers.ts'
 import { AppError, entryOf } from '../lib/errors.ts'
 import { createLogger } from '../lib/log.ts'
@@ -141,7 +141,7 @@ describe('a call that is served', () => {
     const engine = platformWith([{ verb: 'answer' }, { verb: 'crash' }, { verb: 'speak' }])
     const invite = engine.ring()
     await settle()
-    expect(dialogOf(invite).sentBye).toEqual(reasonFields('internal', 'internal error'))
+    expect(dialogOf(invite).sentBye).toEqual(failureFields('internal', 'internal error'))
     expect(JSON.stringify(engine.store.batches)).not.toContain('a bug')
     expect(engine.store.records).toHaveLength(1)
   })
@@ -302,7 +302,7 @@ describe('the end of a call', () => {
       engine.clock.advance(1000)
     }
     expect(dialogOf(invite).sentBye).toEqual(
-      reasonFields('hook_invalid_payload', 'the application runs verbs without end'),
+      failureFields('hook_invalid_payload', 'the application runs verbs without end'),
     )
   })
 
@@ -442,7 +442,7 @@ describe('the end of a call', () => {
     const invite = engine.ring()
     await settle()
     engine.media.sessions[0]?.emit({ type: 'lost' })
-    expect(dialogOf(invite).sentBye).toEqual(reasonFields('media_lost', 'media server failure'))
+    expect(dialogOf(invite).sentBye).toEqual(failureFields('media_lost', 'media server failure'))
     await settle()
     expect(engine.store.records).toHaveLength(1)
   })
@@ -713,7 +713,7 @@ describe('stopping', () => {
     await settle()
     const arriving = engine.ring()
     await engine.calls.hangUpAll('maintenance')
-    expect(dialogOf(running).sentBye).toEqual(reasonFields('stopping', 'maintenance'))
+    expect(dialogOf(running).sentBye).toEqual(failureFields('stopping', 'maintenance'))
     expect(arriving.final?.status).toBe(503)
     expect(engine.store.records).toHaveLength(2)
     expect(engine.calls.liveCount).toBe(0)

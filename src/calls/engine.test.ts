@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reasonFields } from '../../test/support/reason-fields.ts'
+import { failureFields } from '../../test/support/reason-fields.ts'
 import { answer, rest, runVerbs, verb } from '../../test/support/scripted-engine/script.ts'
 import { account, callRequest, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
@@ -161,7 +161,7 @@ describe('an engine that has stopped', () => {
     await settle()
     await engine.calls.stop()
     await engine.calls.stop()
-    expect(running.dialog?.sentBye).toEqual(reasonFields('stopping', 'the platform is stopping'))
+    expect(running.dialog?.sentBye).toEqual(failureFields('stopping', 'the platform is stopping'))
     const late = engine.ring()
     await settle()
     expect(late.final).toMatchObject({ status: 503, isUnproven: true })
@@ -255,7 +255,7 @@ describe('calls that another node has treated as lost', () => {
     const call_sid = engine.calls.list(account_sid)[0]?.call_sid ?? ''
     engine.store.listener?.lost([call_sid])
     await settle()
-    expect(lost.dialog?.sentBye).toEqual(reasonFields('call_lost', 'the call was taken for lost'))
+    expect(lost.dialog?.sentBye).toEqual(failureFields('call_lost', 'the call was taken for lost'))
     expect(kept.dialog?.sentBye).toBeUndefined()
   })
 

@@ -1,6 +1,7 @@
 // Refusals by the stack itself: a status and a sentence in X-Reason, which never has a line break from a request field.
 import { entryOf } from '../lib/errors.ts'
 import type { ErrorCode } from '../lib/errors.ts'
+import { quoted } from './message/list.ts'
 import { headerOf } from './message/message.ts'
 import type { HeaderField, SipRequest } from './message/message.ts'
 import { tagOf } from './message/name-addr.ts'
@@ -62,6 +63,19 @@ export function failure(): Reply {
 export function codeHeader(code: string): HeaderField {
   return { name: 'x-reason-code', value: code }
 }
+
+/** Returns the Reason (RFC 3326) of a BYE or a CANCEL after a time. Q.850 cause 102: recovery on timer expiry. */
+export function timerExpired(text: string): HeaderField {
+  return { name: 'reason', value: `Q.850;cause=102;text=${quoted(text)}` }
+}
+
+/** Returns the Reason (RFC 3326) with this SIP status. */
+export function statusReason(status: number, text: string): HeaderField {
+  return { name: 'reason', value: `SIP;cause=${status};text=${quoted(text)}` }
+}
+
+/** The Reason with which phones that did not answer first list no missed call. */
+export const answeredElsewhere = statusReason(200, 'Call completed elsewhere')
 
 /** The sentence of `unknown_realm`, in SIP and in the log. */
 export const unknownRealm = 'Unknown or invalid realm'

@@ -1,6 +1,6 @@
 // The sounds while an action hook is called, and the end of a call whose application does not answer.
 import { describe, expect, it } from 'vitest'
-import { reasonFields } from '../../../test/support/reason-fields.ts'
+import { timerFields } from '../../../test/support/reason-fields.ts'
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
@@ -213,7 +213,9 @@ describe('actionHookDelayAction', () => {
   it('hangs up where it gives up without giveUpActions', async () => {
     const { pass, invite, engine } = await asking(withDelay({ noResponseGiveUpTimeout: 5 }))
     await pass(5000)
-    expect(invite.dialog?.sentBye).toEqual(reasonFields('hook_timeout', 'bot-action-delay-giveup'))
+    expect(invite.dialog?.sentBye).toEqual(
+      timerFields('hook_timeout', 'bot-action-delay-giveup', 'Hook Timeout'),
+    )
     await pass(0)
     expect([engine.clock.pending, engine.calls.liveCount]).toEqual([0, 0])
   })

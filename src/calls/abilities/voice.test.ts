@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reasonFields } from '../../../test/support/reason-fields.ts'
+import { failureFields } from '../../../test/support/reason-fields.ts'
 import { answer, rest, runVerbs, verb } from '../../../test/support/scripted-engine/script.ts'
 import type { RunningCall } from '../../../test/support/scripted-engine/script.ts'
 import { account, application } from '../../../test/support/scripted-engine/scripted-facts.ts'
@@ -228,7 +228,7 @@ describe('a fallback voice', () => {
       throw new TypeError('a bug')
     })
     expect(call.spoken).toHaveLength(1)
-    expect(call.dialog().sentBye).toEqual(reasonFields('internal', 'internal error'))
+    expect(call.dialog().sentBye).toEqual(failureFields('internal', 'internal error'))
   })
 
   it('is not tried for a call that has ended meanwhile', async () => {

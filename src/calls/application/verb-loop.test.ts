@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reasonFields } from '../../../test/support/reason-fields.ts'
+import { failureFields } from '../../../test/support/reason-fields.ts'
 import { answer, rest, runVerbs, verb } from '../../../test/support/scripted-engine/script.ts'
 import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
@@ -126,7 +126,7 @@ describe('a verb', () => {
       verb('broken', () => Promise.reject(new TypeError('x'))),
     ])
     expect(outcomes()).toEqual(['answer done', 'broken failed'])
-    expect(dialog().sentBye).toEqual(reasonFields('internal', 'internal error'))
+    expect(dialog().sentBye).toEqual(failureFields('internal', 'internal error'))
   })
 
   it.each<[string, (can: Abilities) => Promise<void>]>([

@@ -1,9 +1,8 @@
 // The final response for a caller whose dial has failed and for whom no verb is left: that of the called side, where it
 // tells the caller the truth (RFC 3261 §16.7), and a Reason (RFC 3326) that always has it.
-import { quoted } from '../../sip/message/list.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
-import { cleanHeaderValue } from '../../sip/refusal.ts'
+import { cleanHeaderValue, statusReason } from '../../sip/refusal.ts'
 import type { Leg } from '../leg/leg.ts'
 import { busyHeaders, codeHeader, reasonHeader } from '../leg/refusals.ts'
 import type { DialFailure, DialOutcome } from './dial-request.ts'
@@ -53,5 +52,5 @@ function statusFor({ journal }: Leg, { sip_status: status, refusal }: DialOutcom
 function ownReason(failed: Leg, { sip_status, sip_reason }: DialOutcome): readonly HeaderField[] {
   if (reasonOf(failed).some(({ value }) => /(?:^|,)\s*sip\b/i.test(value))) return []
   const text = cleanHeaderValue(sip_reason) || reasonPhraseOf(sip_status)
-  return [{ name: 'reason', value: `SIP;cause=${sip_status};text=${quoted(text)}` }]
+  return [statusReason(sip_status, text)]
 }

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import type { AskedCommands } from '../command.ts'
 import { AppError } from '../../lib/errors.ts'
-import { reasonFields } from '../../../test/support/reason-fields.ts'
+import { failureFields, timerFields } from '../../../test/support/reason-fields.ts'
 import { answered, bye, dialled, steps } from '../../../test/support/scripted-engine/dialling.ts'
 import { udpAt } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
@@ -352,7 +352,7 @@ it('an answer without a description is a failure of the dial, and the caller goe
   called().answer('')
   await calm()
   expect(called().dialog.sentBye).toEqual(
-    reasonFields('media_not_acceptable', 'the far end did not answer the offer'),
+    failureFields('media_not_acceptable', 'the far end did not answer the offer'),
   )
   expect(results()).toMatchObject([{ dial_call_status: 'failed', dial_sip_status: 488 }])
   expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
@@ -407,7 +407,7 @@ describe('a confirm hook', () => {
     engine.clock.advance(1)
     await calm()
     expect(called().dialog.sentBye).toEqual(
-      reasonFields('hook_timeout', 'the confirm hook and its verbs took too long'),
+      timerFields('hook_timeout', 'the confirm hook and its verbs took too long', 'Hook Timeout'),
     )
     expect(results()).toHaveLength(1)
     expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])

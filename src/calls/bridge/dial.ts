@@ -2,8 +2,7 @@
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
 import { sdpOf } from '../../sip/message/body.ts'
-import { quoted } from '../../sip/message/list.ts'
-import type { HeaderField } from '../../sip/message/message.ts'
+import { answeredElsewhere } from '../../sip/refusal.ts'
 import { toHeaderFields } from '../application/app-headers.ts'
 import type { CallOrder } from '../outbound/call-order.ts'
 import type { Leg } from '../leg/leg.ts'
@@ -127,7 +126,7 @@ class Dial {
     const isElsewhere = causeOf(this.#over.signal) === 'answered-elsewhere' && leg !== this.#winner
     const because = whyStopped(parent, this.#request.signal)
     void leg.hangUp({
-      headers: isElsewhere ? elsewhere : reasonOf(parent),
+      headers: isElsewhere ? [answeredElsewhere] : reasonOf(parent),
       because: because ?? (isElsewhere ? stopped('answered-elsewhere').message : 'the dial is over'),
     })
   }
@@ -292,8 +291,3 @@ class Dial {
 }
 
 const tooLong = new AppError('hook_timeout', 'the confirm hook and its verbs took too long')
-
-/** The Reason (RFC 3326) with which phones that did not answer first list no missed call. */
-const elsewhere: readonly HeaderField[] = [
-  { name: 'reason', value: `SIP;cause=200;text=${quoted('Call completed elsewhere')}` },
-]

@@ -3,6 +3,7 @@ import type { DialFailure } from './dial-request.ts'
 import type { DialEndedFact } from '../journal/talk-facts.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { Leg } from '../leg/leg.ts'
+import { failureReason } from '../leg/refusals.ts'
 import type { Stop } from '../session/stop.ts'
 
 /** Returns the party at the far end of a leg, as the call names it. */
@@ -29,10 +30,15 @@ export function whyGone({ journal }: Leg, party: string): string {
     : `${party} refused with ${change.sip_status} ${change.sip_reason}`
 }
 
-/** Returns the Reason that the far end gave for the end of the leg. It is passed on to the other side. */
+/**
+ * Returns the Reason for the end of the leg, to be passed on to the other side: the one that the far end gave, or that
+ * of the failure for which the platform ended the answered leg.
+ */
 export function reasonOf({ journal }: Leg): readonly HeaderField[] {
-  const value = journal.facts.change?.sip_reason_header
-  return value === undefined ? [] : [{ name: 'reason', value }]
+  const { change, refusal, answered_at } = journal.facts
+  const value = change?.sip_reason_header
+  if (value !== undefined) return [{ name: 'reason', value }]
+  return refusal === undefined || answered_at === undefined ? [] : [failureReason(refusal)]
 }
 
 interface Left {
@@ -45,9 +51,9 @@ interface Left {
 /** The end of the far end that a leg talked with last, or that it called without an answer. */
 const left = new WeakMap<Leg, Left>()
 
-/** Keeps the Reason of the ended leg `gone`. It is sent with the end of `leg` if that comes next. */
-export function leaveReason(leg: Leg, gone: Leg): void {
-  left.set(leg, { reasons: reasonOf(gone) })
+/** Keeps the Reason of the end of a talk. It is sent with the end of `leg` if that comes next. */
+export function leaveReasons(leg: Leg, reasons: readonly HeaderField[]): void {
+  left.set(leg, { reasons })
 }
 
 /** Keeps the failure of a dial. The caller gets it if its call ends next. */

@@ -1,6 +1,7 @@
 // The wait of the verbs of a leg while it talks.
 import type { Clock } from '../../lib/clock.ts'
 import type { Leg } from '../leg/leg.ts'
+import { timerExpired } from '../leg/refusals.ts'
 import { whyStopped } from './leg-story.ts'
 import { aloneAgain, talkOf } from './talk.ts'
 
@@ -22,7 +23,8 @@ export async function talkToItsEnd(leg: Leg, { signal, otherwise, clock, limit }
     if (leg.hasEnded) leave()
     else talkOf(leg)?.end(whyStopped(leg, signal) ?? otherwise)
   }
-  const timer = limit && clock.after(limit.ms, () => talkOf(leg)?.end(limit.because))
+  const timer =
+    limit && clock.after(limit.ms, () => talkOf(leg)?.end(limit.because, [timerExpired('Time Limit')]))
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
   await Promise.race([aloneAgain(leg), gone])

@@ -1,12 +1,14 @@
 // The talk of two legs, from the moment they hear each other until either side, an application or a transfer ends it.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
+import type { HeaderField } from '../../sip/message/message.ts'
 import type { IncomingReferral } from '../../sip/sip.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { LegBridge, Successor } from '../leg/leg-options.ts'
 import { noteProblem } from '../leg/note-problem.ts'
+import { failureReason, timerExpired, toAppError, toRefusal } from '../leg/refusals.ts'
 import { stopped } from '../session/stop.ts'
 import type { RunnableVerb } from '../verb.ts'
 import { Bridge } from './bridge.ts'
@@ -15,7 +17,7 @@ import type { DialRequest } from './dial-request.ts'
 import { Hold } from './hold.ts'
 import type { HoldOptions } from './hold.ts'
 import { KeyReports } from './key-reports.ts'
-import { leaveReason, oneOfTwo, partyOf, reasonOf, whyGone } from './leg-story.ts'
+import { leaveReasons, oneOfTwo, partyOf, reasonOf, whyGone } from './leg-story.ts'
 import { MediaPath } from './media-path.ts'
 import { Whispers } from './whispers.ts'
 
@@ -109,17 +111,18 @@ export class Talk {
 
   #join(first: Leg): void {
     const { maxSetUpMs } = this.#options
-    const fail = (because: string) => (): void => {
+    const fail = (because: string, reason: HeaderField): void => {
       this.#hasFailed ||= !this.#end.signal.aborted
-      this.end(because)
+      this.end(because, [reason])
     }
-    const late = fail('the two could not be connected in time')
+    const late = (): void =>
+      fail('the two could not be connected in time', timerExpired('Connection Timeout'))
     const timer = maxSetUpMs === undefined ? undefined : this.services.clock.after(maxSetUpMs, late)
     const cancel = (): void => timer?.cancel()
     this.#stops.push(cancel)
     this.#bridge.join().then(cancel, (error: unknown) => {
       noteProblem(first, error)
-      fail('the two could not be connected')()
+      fail('the two could not be connected', failureReason(toRefusal(toAppError(error, first.log)).fact))
     })
   }
 
@@ -138,15 +141,21 @@ export class Talk {
     return leg === first ? second : first
   }
 
-  /** Ends the talk. A leg that no verbs run continues with its successor, if it has one, or is hung up. */
-  end(because: string): void {
+  /**
+   * Ends the talk. A leg that no verbs run continues with its successor, if it has one, or is hung up. `reasons`: the
+   * Reason fields (RFC 3326) of the BYE to either, unless the end of the other has one. A leg that verbs run keeps them
+   * for the case that it ends next.
+   */
+  end(because: string, reasons: readonly HeaderField[] = []): void {
     const isOver = this.#leave(because, () => {
       for (const leg of this.#options.legs) this.#goOn(leg)
     })
+    if (isOver && reasons.length > 0)
+      for (const leg of this.#options.legs) if (leg.script !== undefined) leaveReasons(leg, reasons)
     // Does not wait for media to part the two, but one turn, in which a BYE of the other leg may still arrive.
     if (isOver)
       queueMicrotask(() => {
-        for (const leg of this.#options.legs) this.#dismiss(leg, because)
+        for (const leg of this.#options.legs) this.#dismiss(leg, because, reasons)
       })
   }
 
@@ -232,7 +241,7 @@ export class Talk {
   }
 
   #onGone(leg: Leg, because: string): void {
-    leaveReason(this.otherOf(leg), leg)
+    leaveReasons(this.otherOf(leg), reasonOf(leg))
     if (this.#staying !== this.otherOf(leg) || this.#staying.hasEnded) return this.end(because)
     this.#gone = because
     this.#hold.end()
@@ -240,9 +249,10 @@ export class Talk {
   }
 
   /** Hangs up a leg without verbs or successor. If verbs run the leg, its dial ends and the next verb follows. */
-  #dismiss(leg: Leg, because: string): void {
+  #dismiss(leg: Leg, because: string, reasons: readonly HeaderField[]): void {
     if (leg.hasEnded || leg.script !== undefined || this.#successors.has(leg)) return
-    void leg.hangUp({ headers: reasonOf(this.otherOf(leg)), because })
+    const others = reasonOf(this.otherOf(leg))
+    void leg.hangUp({ headers: others.length > 0 ? others : reasons, because })
   }
 
   #goOn(leg: Leg): void {

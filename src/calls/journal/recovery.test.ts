@@ -3,7 +3,7 @@ import { entryOf } from '../../lib/errors.ts'
 import { application } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { MemoryCallStore } from '../../../test/support/scripted-engine/memory-call-store.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
-import { reasonFields } from '../../../test/support/reason-fields.ts'
+import { failureFields } from '../../../test/support/reason-fields.ts'
 import type { UnfinishedCall } from '../../contracts/call-record.ts'
 import { silentLogger } from '../../lib/log.ts'
 import type { ApplicationFacts } from '../ports.ts'
@@ -116,7 +116,10 @@ describe('a call that was left in mid-call', () => {
     expect(hungUp).toEqual([
       {
         dialog: { callId: 'abc' },
-        headers: reasonFields('call_lost', 'the process that carried the call ended without ending the call'),
+        headers: failureFields(
+          'call_lost',
+          'the process that carried the call ended without ending the call',
+        ),
       },
     ])
     expect((await recover([events])).hungUp).toEqual([])

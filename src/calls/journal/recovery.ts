@@ -4,7 +4,7 @@ import { AppError } from '../../lib/errors.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { LeftDialog } from '../../sip/sip.ts'
-import { codeHeader, reasonHeader, toRefusal } from '../leg/refusals.ts'
+import { failureHeaders, reasonHeader, toRefusal } from '../leg/refusals.ts'
 import type { CallBatch, CallStore, JournalEvent, JournalFact, StatusFact } from './journal.ts'
 import { toDecision } from './decision.ts'
 import type { UnqueuedFact } from './queue-facts.ts'
@@ -85,8 +85,8 @@ export function createRecovery(options: RecoveryOptions): Recovery {
 function hangUp({ dialog, call_sid }: UnfinishedCall, options: RecoveryOptions): void {
   if (dialog === undefined) return
   try {
-    const { code, sentence } = failureOf(lost.fact)
-    options.hangUp(JSON.parse(dialog) as LeftDialog, [reasonHeader(sentence), codeHeader(code)])
+    const { fact } = lost
+    options.hangUp(JSON.parse(dialog) as LeftDialog, [reasonHeader(fact.sentence), ...failureHeaders(fact)])
   } catch (error) {
     options.log.warn({ err: error, call_sid }, 'the far end of a lost call could not be hung up')
   }

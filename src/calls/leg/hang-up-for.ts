@@ -2,7 +2,7 @@
 import type { AppError } from '../../lib/errors.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { HangUpOptions } from './leg-options.ts'
-import { codeHeader, toRefusal } from './refusals.ts'
+import { failureHeaders, toRefusal } from './refusals.ts'
 
 /** The part of a leg that is needed to end it. */
 export interface EndingLeg {
@@ -11,16 +11,16 @@ export interface EndingLeg {
   hangUp(options: HangUpOptions): Promise<void>
 }
 
-type Words = Pick<HangUpOptions, 'headers' | 'reason' | 'recorded' | 'because'>
+type Words = Pick<HangUpOptions, 'reason' | 'recorded' | 'because'>
 
 /** Hangs up for an error. Unlike `refuse`, keeps the status and words of a hang-up. `reason`: else the sentence. */
 export async function hangUpFor(
   leg: EndingLeg,
   error: AppError,
-  { headers = [], reason = error.message, ...words }: Words = {},
+  { reason = error.message, ...words }: Words = {},
 ): Promise<void> {
   if (leg.hasEnded) return
   const { fact } = toRefusal(error)
   leg.journal.add(fact)
-  await leg.hangUp({ headers: [codeHeader(error.code), ...headers], reason, ...words })
+  await leg.hangUp({ headers: failureHeaders(fact), reason, ...words })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reasonFields } from '../../../test/support/reason-fields.ts'
+import { failureFields } from '../../../test/support/reason-fields.ts'
 import { answer, rest, runVerbs, verb } from '../../../test/support/scripted-engine/script.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedSession } from '../../../test/support/scripted-engine/scripted-media.ts'
@@ -107,7 +107,7 @@ describe('an offer within a call', () => {
     far.confirmed(sipRequest('ACK'))
     await settle()
     expect(dialog().sentBye).toEqual(
-      reasonFields('media_not_acceptable', 'the far end did not answer the offer'),
+      failureFields('media_not_acceptable', 'the far end did not answer the offer'),
     )
     expect(engine.store.records).toMatchObject([
       { answered: true, termination_reason: 'failed: the far end did not answer the offer' },

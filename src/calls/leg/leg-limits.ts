@@ -2,12 +2,11 @@
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { MediaEvent } from '../../media/media.ts'
-import { quoted } from '../../sip/message/list.ts'
-import type { HeaderField } from '../../sip/message/message.ts'
 import { toDecision } from '../journal/decision.ts'
 import { hangUpFor } from './hang-up-for.ts'
 import type { EndingLeg } from './hang-up-for.ts'
 import type { LegMedia } from './leg-media.ts'
+import { timerExpired } from './refusals.ts'
 import { maxCallDuration } from './unanswered-invite.ts'
 import type { UnansweredInvite } from './unanswered-invite.ts'
 
@@ -69,20 +68,15 @@ export class LegLimits {
       return this.#hangUpFor(new AppError('call_duration_limit', 'the call lasted as long as it may'), reason)
     // A called party that does not answer is a normal outcome.
     this.#note(reason)
-    void this.#options.leg.hangUp({ reason })
+    void this.#options.leg.hangUp({ reason, headers: [timerExpired(reason)] })
   }
 
   #hangUpFor(error: AppError, reason: string, recorded?: string): void {
     this.#note(reason)
-    void hangUpFor(this.#options.leg, error, { reason, recorded, headers: [timerExpired(reason)] })
+    void hangUpFor(this.#options.leg, error, { reason, recorded })
   }
 
   #note(reason: string): void {
     this.#options.leg.journal.note(toDecision({ rule: 'time-limit', outcome: reason }))
   }
-}
-
-/** Returns the Reason (RFC 3326) of a BYE that a time limit sends. Q.850 cause 102: recovery on timer expiry. */
-function timerExpired(reason: string): HeaderField {
-  return { name: 'reason', value: `Q.850;cause=102;text=${quoted(reason)}` }
 }

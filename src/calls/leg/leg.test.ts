@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reasonFields } from '../../../test/support/reason-fields.ts'
+import { failureFields, reasonFields } from '../../../test/support/reason-fields.ts'
 import { answer, rest, runVerbs, verb } from '../../../test/support/scripted-engine/script.ts'
 import type { RunningCall } from '../../../test/support/scripted-engine/script.ts'
 import { account, callRequest, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
@@ -111,7 +111,7 @@ describe('a platform that hangs up', () => {
     await settle()
     expect(call.invite.final).toMatchObject({
       status: 503,
-      headers: reasonFields('stopping', 'maintenance'),
+      headers: failureFields('stopping', 'maintenance'),
     })
     expect(call.engine.store.records).toMatchObject([{ sip_status: 503, termination_reason: 'failed' }])
     isOver(call)
@@ -121,7 +121,7 @@ describe('a platform that hangs up', () => {
     const call = await upWith(verbs)
     await call.engine.calls.hangUpAll('maintenance')
     await settle()
-    expect(call.dialog().sentBye).toEqual(reasonFields('stopping', 'maintenance'))
+    expect(call.dialog().sentBye).toEqual(failureFields('stopping', 'maintenance'))
     expect(call.engine.store.records).toMatchObject([{ termination_reason: 'called party hungup' }])
     isOver(call)
   })
@@ -135,7 +135,7 @@ describe('media that is lost', () => {
     const call = await upWith([answer, rest])
     call.engine.media.sessions[0]?.emit({ type: 'path-lost', loss })
     await settle()
-    expect(call.dialog().sentBye).toEqual(reasonFields('media_path_lost', sentence))
+    expect(call.dialog().sentBye).toEqual(failureFields('media_path_lost', sentence))
     expect(call.journalled('refusal')).toMatchObject([{ code: 'media_path_lost', sentence }])
     isOver(call)
   })
@@ -144,7 +144,7 @@ describe('media that is lost', () => {
     const call = await upWith(verbs)
     call.engine.media.sessions[0]?.emit({ type: 'lost' })
     await settle()
-    expect(call.dialog().sentBye).toEqual(reasonFields('media_lost', 'media server failure'))
+    expect(call.dialog().sentBye).toEqual(failureFields('media_lost', 'media server failure'))
     expect(call.journalled('refusal')).toMatchObject([{ code: 'media_lost' }])
     expect(call.engine.store.records).toMatchObject([{ termination_reason: 'failed: media server failure' }])
     isOver(call)

@@ -36,7 +36,7 @@ import type { Recorder } from '../siprec/recorder.ts'
 import { Stop, stopped } from '../session/stop.ts'
 import { LegRecording } from './leg-recording.ts'
 import { LegRequests } from './leg-requests.ts'
-import { codeHeader, reasonHeader, toAppError, toRefusal } from './refusals.ts'
+import { failureHeaders, failureReason, reasonHeader, toAppError, toRefusal } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 import type { StatusReporter } from './status-reporter.ts'
 
@@ -212,9 +212,12 @@ export class Leg {
     if (this.#state.state === 'ended') return
     this.journal.add(fact)
     const recorded = reasonInRecord(fact)
-    const told = { headers: [codeHeader(fact.code)], reason: fact.sentence, recorded }
-    if (this.#state.state === 'answered') return void this.hangUp(told)
-    void this.#options.unanswered.withdraw(reply)
+    if (this.#state.state === 'answered')
+      return void this.hangUp({ headers: failureHeaders(fact), reason: fact.sentence, recorded })
+    const { incoming } = this.#options.unanswered
+    // A response has the status itself. A CANCEL has none.
+    const headers = [...(reply.headers ?? []), ...(incoming === undefined ? [failureReason(fact)] : [])]
+    void this.#options.unanswered.withdraw({ ...reply, headers })
     this.#end({ ...refusedByUs(reply, recorded), because: fact.sentence })
   }
 

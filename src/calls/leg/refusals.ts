@@ -3,7 +3,8 @@ import { AppError, entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
-import { cleanHeaderValue, codeHeader, refusal } from '../../sip/refusal.ts'
+import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
+import { cleanHeaderValue, codeHeader, refusal, statusReason, timerExpired } from '../../sip/refusal.ts'
 import type { Reply } from '../../sip/sip.ts'
 import type { ProblemFact, RefusalFact } from '../journal/journal.ts'
 
@@ -56,7 +57,32 @@ export function toProblem(error: AppError): ProblemFact {
   return { type: 'problem', code: error.code, sentence, cure: error.cure }
 }
 
-export { codeHeader }
+/** The failures that a timer of the platform ends a call for, and the text of their Reason. */
+const timers: ReadonlyMap<string, string> = new Map<ErrorCode, string>([
+  ['call_duration_limit', 'Max Call Duration'],
+  ['hold_timeout', 'Hold Timeout'],
+  ['media_timeout', 'Media Timeout'],
+  ['hook_timeout', 'Hook Timeout'],
+  ['sip_dialog_lost', 'Session Timeout'],
+  ['sip_not_acknowledged', 'ACK Timeout'],
+])
+
+/** Returns the fields of a BYE for a failure by which programs tell it: X-Reason-Code and Reason. */
+export function failureHeaders(fact: Pick<RefusalFact, 'code' | 'sip_status'>): readonly HeaderField[] {
+  return [codeHeader(fact.code), failureReason(fact)]
+}
+
+/**
+ * Returns the Reason (RFC 3326) of a BYE or a CANCEL for a failure: that of a timer, or the SIP status that an
+ * unanswered call gets for it. It is passed on to the other side of a bridge, so its text names no address.
+ */
+export function failureReason({ code, sip_status }: Pick<RefusalFact, 'code' | 'sip_status'>): HeaderField {
+  const timer = timers.get(code)
+  if (timer !== undefined) return timerExpired(timer)
+  return statusReason(sip_status, reasonPhraseOf(sip_status))
+}
+
+export { codeHeader, timerExpired }
 
 /** Returns the X-Reason header of a BYE or a refusal. */
 export function reasonHeader(text: string): { name: string; value: string } {

@@ -2,10 +2,10 @@
 // called party ends all, and any other refusal counts once every place has refused (RFC 3261 §16.7).
 import { AppError } from '../../lib/errors.ts'
 import { sdpOf } from '../../sip/message/body.ts'
-import { quoted } from '../../sip/message/list.ts'
 import type { HeaderField, SipResponse } from '../../sip/message/message.ts'
 import { serializeHostPort } from '../../sip/message/uri.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
+import { answeredElsewhere, statusReason } from '../../sip/refusal.ts'
 import type { Dialog, OutgoingInvite, RedirectTarget, Remote } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 import { listenEarly } from '../leg/in-dialog.ts'
@@ -178,7 +178,7 @@ class Fork {
     this.#refusals.push(response)
     heard.push(response)
     this.#note(`${response.status} ${response.reason} from ${attempt.place}`)
-    if (response.status >= 600) this.#finish(this.#sum(), becauseOf(response.status, response.reason))
+    if (response.status >= 600) this.#finish(this.#sum(), [statusReason(response.status, response.reason)])
     return 'over'
   }
 
@@ -255,7 +255,7 @@ class Fork {
 
   #answered(outcome: Answered, attempt: Attempt, destination: Remote): void {
     const { dialog } = outcome
-    const elsewhere = becauseOf(200, 'Call completed elsewhere')
+    const elsewhere = [answeredElsewhere]
     // Two phones were answered at the same time.
     if (this.#isOver) return void dialog.bye(elsewhere)
     if (this.#options.dialled.leg.hasEnded) return void dialog.bye()
@@ -292,9 +292,4 @@ function noteAttempt({ journal, status }: Leg, attempt: Attempt, places: Attempt
   journal.add(attemptFact(attempt, places))
   if (isFirst) status.report({ call_status: 'trying', sip_status: 100, sip_reason: reasonPhraseOf(100) })
   else journal.commit()
-}
-
-/** Returns a Reason header (RFC 3326), with which a phone that did not answer first lists no missed call. */
-function becauseOf(cause: number, text: string): readonly HeaderField[] {
-  return [{ name: 'reason', value: `SIP;cause=${cause};text=${quoted(text)}` }]
 }

@@ -3,7 +3,7 @@ import { AppError, catalogue } from '../../lib/errors.ts'
 import type { Binding, Remote } from '../../sip/sip.ts'
 import type { CallRequest, PreparedCall } from '../calls.ts'
 import type { JournalEvent, RefusalFact } from '../journal/journal.ts'
-import { reasonFields, timerFields } from '../../../test/support/reason-fields.ts'
+import { failureFields, timerFields } from '../../../test/support/reason-fields.ts'
 import {
   account,
   application,
@@ -158,6 +158,7 @@ describe('a call that is placed', () => {
     expect(invite.dialog.sentBye).toMatchObject([
       { name: 'x-reason' },
       { name: 'x-reason-code', value: 'hook_invalid_payload' },
+      { name: 'reason' },
     ])
     expect(engine.store.records).toMatchObject([{ answered: true, termination_reason: 'caller hungup' }])
   })
@@ -301,7 +302,7 @@ describe('the media of a call that is placed', () => {
     invite.answer('')
     await settle()
     expect(invite.dialog.sentBye).toEqual(
-      reasonFields('media_not_acceptable', 'the far end did not answer the offer'),
+      failureFields('media_not_acceptable', 'the far end did not answer the offer'),
     )
     expect(engine.hooks.asked).toEqual([])
     expect(engine.media.openSessions).toBe(0)
@@ -375,7 +376,10 @@ describe('a call that is not answered', () => {
     expect(invite.cancelled).toBeUndefined()
     engine.clock.advance(1)
     await settle()
-    expect(invite.cancelled).toEqual([{ name: 'x-reason', value: 'Ring Timeout' }])
+    expect(invite.cancelled).toEqual([
+      { name: 'x-reason', value: 'Ring Timeout' },
+      { name: 'reason', value: 'Q.850;cause=102;text="Ring Timeout"' },
+    ])
     expect(engine.store.notifications.at(-1)).toMatchObject({
       call_status: 'no-answer',
       sip_status: 487,
@@ -1036,7 +1040,7 @@ describe('when the engine stops', () => {
     expect(isDrained).toBe(false)
     await engine.calls.hangUpAll('the platform is stopping')
     await drained
-    expect(invite.cancelled).toEqual(reasonFields('stopping', 'the platform is stopping'))
+    expect(invite.cancelled).toEqual(failureFields('stopping', 'the platform is stopping'))
     expect(engine.store.records).toMatchObject([{ sip_status: 487 }])
   })
 })

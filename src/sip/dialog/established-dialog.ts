@@ -1,7 +1,7 @@
 // A confirmed dialog, from either side: RFC 3261 §12 to §15, RFC 3311.
 import { cseqOf } from '../message/cseq.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
-import { withReason } from '../refusal.ts'
+import { timerExpired, withReason } from '../refusal.ts'
 import type { LeftDialog, Dialog, DialogFailure, DialogListener, OfferWish, ReferWish } from '../dialogs.ts'
 import type { Remote } from '../transport/transports.ts'
 import type { Reply } from '../message/reply.ts'
@@ -40,6 +40,14 @@ export interface DialogOptions {
   readonly description?: Reply['body']
   /** Handles a PRACK for a response from before this dialog. */
   readonly receivePrack?: ((transaction: ServerTransaction) => void) | undefined
+}
+
+/** The text of the Reason (RFC 3326) of the BYE after each failure. */
+const failureTexts: Readonly<Record<DialogFailure, string>> = {
+  'ack-timeout': 'ACK Timeout',
+  'prack-timeout': 'PRACK Timeout',
+  'session-expired': 'Session Timeout',
+  'transport-error': 'No Response',
 }
 
 /** `ending`: our BYE is in progress, or waits for the ACK. `over`: the dialog has ended. */
@@ -254,7 +262,8 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     if (reason === 'ack-timeout') this.#firstAck.resolve()
     if (this.#phase !== 'live') return
     this.#owner.tell((listener) => listener.failed(reason))
-    void this.bye()
+    // The owner has sent a BYE of its own if it knows more.
+    void this.bye([timerExpired(failureTexts[reason])])
   }
 
   async #hangUp(headers: readonly HeaderField[]): Promise<void> {

@@ -13,6 +13,7 @@ import { minSeOf } from '../message/session-expires.ts'
 import { parseUri, serializeUri } from '../message/uri.ts'
 import type { InviteOutcome, OutgoingInvite, OutgoingInviteOptions } from '../invites.ts'
 import type { Remote } from '../transport/transports.ts'
+import { answeredElsewhere } from '../refusal.ts'
 import { knownAs } from '../transport/transports.ts'
 import { transactionTimeoutMs } from '../timers.ts'
 import type { ClientTransaction } from '../transaction/transaction.ts'
@@ -256,7 +257,7 @@ export class SentInvite implements OutgoingInvite {
       return this.#settle({ kind: 'answered', response, dialog })
     }
     // Another fork answered too, or the 200 crossed our CANCEL: RFC 3261 §13.2.2.4 and §9.1.
-    void dialog.bye()
+    void dialog.bye(this.#cancelHeaders ?? [answeredElsewhere])
     this.#settle({ kind: 'refused', response: this.#terminated() })
   }
 

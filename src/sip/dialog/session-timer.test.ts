@@ -59,6 +59,7 @@ describe('the session timer of a call that came in (RFC 4028 §9)', () => {
     expect(stage.peer.starts).not.toContain('BYE')
     await stage.pass(1_500)
     expect(stage.peer.starts).toContain('BYE')
+    expect(headerOf(stage.peer.last('BYE'), 'reason')).toBe('Q.850;cause=102;text="Session Timeout"')
     expect(told).toEqual(['confirmed', 'session-expired'])
     stage.peer.respond('BYE', 200)
     await stage.pass(40_000)
