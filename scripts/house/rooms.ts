@@ -228,6 +228,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     'address-guard.ts',
     'create-names.ts',
     'half-open.ts',
+    'host-fields.ts',
     'listen-error.ts',
     'local-address.ts',
     'mapped-address.ts',

@@ -4,6 +4,7 @@ import { fastify } from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
+import { hostFieldsOf } from '../network/host-fields.ts'
 import { toListenError } from '../network/listen-error.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Authenticator } from './authentication.ts'
@@ -141,7 +142,7 @@ function addHooks(server: FastifyInstance, paths: KnownPaths, { log, rateLimits 
   const headers = policy === undefined ? responseHeaders : { ...responseHeaders, 'ratelimit-policy': policy }
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers).header('x-request-id', request.id)
-    if (hostsOf(request.raw.rawHeaders) > 1)
+    if (hostFieldsOf(request.raw.rawHeaders) > 1)
       return done(new AppError('bad_request', 'the request has more than one Host header'))
     // Health checks and preflights are not counted.
     const isCounted = rateLimits !== undefined && request.method !== 'OPTIONS' && !isHealth(request.url)
@@ -149,11 +150,6 @@ function addHooks(server: FastifyInstance, paths: KnownPaths, { log, rateLimits 
     done()
   })
   addRefusals(server, paths, log)
-}
-
-/** Counts the fields, of which the parser keeps the first and a proxy in front may use another: RFC 9112 §3.2. */
-function hostsOf(rawHeaders: readonly string[]): number {
-  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length
 }
 
 function addRefusals(server: FastifyInstance, paths: KnownPaths, log: Logger): void {

@@ -5,6 +5,7 @@ import type { WebSocket, WebSocketServer } from 'ws'
 import type { Clock } from '../../lib/clock.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import { once } from '../../lib/once.ts'
+import { hostFieldsOf } from '../../network/host-fields.ts'
 import { messageLimits } from '../message/parse-message.ts'
 
 type Done = (outcome: WebSocket | Error) => void
@@ -79,7 +80,13 @@ export class WebSocketHandshake {
     done?.(outcome)
   }
 
-  #refusalOf({ headers }: IncomingMessage): UpgradeRefusal | undefined {
+  #refusalOf({ headers, rawHeaders }: IncomingMessage): UpgradeRefusal | undefined {
+    if (hostFieldsOf(rawHeaders) !== 1)
+      return {
+        status: '400 Bad Request',
+        code: 'bad_request',
+        msg: 'The request must have one Host header.',
+      }
     const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
     if (!offered.includes(subprotocol))
       return {

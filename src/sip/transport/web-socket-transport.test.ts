@@ -205,6 +205,48 @@ describe('the opening of a WebSocket', () => {
     expect((await phone('ws', { protocols: ['chat', 'sip'] })).socket.protocol).toBe('sip')
   })
 
+  const offer =
+    'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: sip\r\n'
+  const ways = {
+    'its own port': async () => createConnection({ port: portOf('ws'), host: '127.0.0.1' }),
+    'its own port over TLS': async () =>
+      connectTls({ port: portOf('wss'), host: '127.0.0.1', ca: authority.certificate }),
+    'the port of the API': () => toApi(false),
+    'the port of the API over TLS': () => toApi(true),
+  }
+
+  async function toApi(isSecure: boolean): Promise<Socket> {
+    const api = createServer()
+    api.on('upgrade', (request, socket: Socket, head) => {
+      const from = { address: '127.0.0.1', port: socket.remotePort ?? 0, isSecure, opened: () => undefined }
+      besideApi.take({ request, socket, head, ...from })
+    })
+    api.listen(0, '127.0.0.1')
+    await once(api, 'listening')
+    const socket = createConnection({ port: (api.address() as AddressInfo).port, host: '127.0.0.1' })
+    socket.once('close', () => api.close())
+    return socket
+  }
+
+  /** Returns the status line of the response to a request with these lines for its host. */
+  async function statusLine(way: keyof typeof ways, hosts: string): Promise<string> {
+    const socket = await ways[way]()
+    open.push(socket)
+    socket.write(`GET / HTTP/1.1\r\n${hosts}${offer}\r\n`)
+    const [data] = (await once(socket, 'data')) as [Buffer]
+    return data.toString().split('\r\n')[0] ?? ''
+  }
+
+  it.each(Object.keys(ways) as (keyof typeof ways)[])(
+    'at %s is refused with two Host headers, or none: RFC 9112 §3.2',
+    async (way) => {
+      expect(await statusLine(way, 'Host: a\r\n')).toBe('HTTP/1.1 101 Switching Protocols')
+      for (const hosts of ['Host: a\r\nhost: b\r\n', 'Host: a\r\nX: y\r\nHOST: a\r\n', ''])
+        expect(await statusLine(way, hosts), hosts).toBe('HTTP/1.1 400 Bad Request')
+    },
+  )
+
   it('is refused to a web page that is not named', async () => {
     await expect(phone('ws', { origin: 'https://evil.example' })).rejects.toThrow(
       '403 {"msg":"SWITCHHOOK_WS_ORIGINS',
