@@ -33,8 +33,8 @@ export interface ApiOptions {
   /** Left out if there is no name server to write to. */
   readonly realms?: RealmRecords | undefined
   readonly realmFacts: RealmFacts
-  /** Throws AppError if the list is not an array of verbs. */
-  readonly parseVerbs: (list: unknown) => unknown
+  /** Rejects with AppError if the list is not an array of verbs. */
+  readonly readVerbs: (list: unknown) => Promise<unknown>
   /** Shown on the pages at /docs. */
   readonly verbs: readonly VerbDescription[]
   /** The shapes that several verbs share, by the titles of their schemas. */

@@ -114,14 +114,14 @@ export const applications = defineResource({
     return undefined
   },
   async beforeCreate({ app_json }, { services }) {
-    if (typeof app_json === 'string') demandVerbs(app_json, services.verbsFault)
+    if (typeof app_json === 'string') await demandVerbs(app_json, services.verbsFault)
     return undefined
   },
   async beforeUpdate({ app_json, call_hook, call_status_hook }, _row, { services }) {
     for (const [name, hook] of Object.entries({ call_hook, call_status_hook })) {
       if (hook === null) throw new AppError('bad_request', `${name} is required and cannot be cleared`)
     }
-    if (typeof app_json === 'string') demandVerbs(app_json, services.verbsFault)
+    if (typeof app_json === 'string') await demandVerbs(app_json, services.verbsFault)
     return undefined
   },
   async beforeDelete({ application_sid, account_sid }, { rows }) {

@@ -52,7 +52,7 @@ export function createApi(options: ApiOptions): HttpServer {
     speech: options.speech,
     buckets: options.buckets,
     recordings: options.recordings,
-    verbsFault: (verbs) => verbsFault(options.parseVerbs, verbs),
+    verbsFault: (verbs) => verbsFault(options.readVerbs, verbs),
     tokens,
     throttle: createLoginThrottle({ clock, derive: options.derive, onLockOut: createLockOutReport(options) }),
     resets: options.resets,

@@ -103,8 +103,8 @@ export interface Services {
   readonly speech: SpeechVendors
   readonly buckets: Buckets
   readonly recordings: KeptRecordings
-  /** Returns the fault of an array of verbs, or undefined. */
-  readonly verbsFault: (verbs: unknown) => string | undefined
+  /** Resolves with the fault of an array of verbs, or undefined. */
+  readonly verbsFault: (verbs: unknown) => Promise<string | undefined>
   /** The secret is read from storage when the platform starts. */
   readonly tokens: Tokens
   readonly throttle: LoginThrottle

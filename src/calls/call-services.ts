@@ -13,7 +13,7 @@ import type { Hooks } from '../contracts/hook.ts'
 import type { CallPool } from './routing/call-limits.ts'
 import type { NodeFacts } from './journal/hook-payloads.ts'
 import type { ReadCommands, ReadFrame, ReadOrder } from './command.ts'
-import type { ParseVerbs } from './verb.ts'
+import type { ParseVerbs, ReadVerbs } from './verb.ts'
 import type { CallStore } from './journal/journal.ts'
 
 export interface CallServices {
@@ -55,7 +55,10 @@ export interface CallServices {
   readonly recorder: Recorder
   readonly audio: AudioFetcher
   readonly streams: Streams
+  /** Parses verbs within a message or an option, which are few. */
   readonly verbs: ParseVerbs
+  /** Parses the answer of an application. */
+  readonly readVerbs: ReadVerbs
   readonly commands: ReadCommands
   readonly frames: ReadFrame
   readonly orders: ReadOrder

@@ -65,7 +65,7 @@ type Readied =
   | { readonly request: () => Promise<OwnRequestOutcome> }
 
 /** Reads a call that an application requests in the words of the API. Throws AppError bad_request and not_served. */
-export type ReadOrder = (account: AccountFacts, data: unknown) => CallRequest
+export type ReadOrder = (account: AccountFacts, data: unknown) => Promise<CallRequest>
 
 /** Reads the commands of a request. Throws not_served, and bad_request for commands that exclude each other. */
 export type ReadCommands = (asked: AskedCommands) => readonly RunnableCommand[]

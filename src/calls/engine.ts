@@ -197,7 +197,7 @@ export class CallEngine implements Calls, CallHandlers {
   async #order(account_sid: string, data: unknown): Promise<string> {
     const account = await this.#options.directory.account(account_sid)
     if (account === undefined) throw new AppError('not_found', 'no such account')
-    const { call_sid, begin } = await this.prepare(this.#options.orders(account, data))
+    const { call_sid, begin } = await this.prepare(await this.#options.orders(account, data))
     await begin()
     return call_sid
   }

@@ -30,3 +30,12 @@ export interface RunnableVerb {
 
 /** Parses a list of verbs in either notation. Throws hook_invalid_payload naming the verb and the field. */
 export type ParseVerbs = (list: unknown) => readonly RunnableVerb[]
+
+export interface ReadVerbsOptions {
+  /** The account that the time is charged to. */
+  readonly account_sid: string
+  readonly signal?: AbortSignal
+}
+
+/** Parses a list of any length beside other work of the main thread. Rejects as ParseVerbs throws. */
+export type ReadVerbs = (list: unknown, options: ReadVerbsOptions) => Promise<readonly RunnableVerb[]>

@@ -1,5 +1,4 @@
 // The API, and the parts that only it needs.
-import { actingTenant } from '../lib/acting-for.ts'
 import { createApi } from '../api/create-api.ts'
 import { createPasswordResets } from '../api/logins/password-resets.ts'
 import { describeSettings } from '../config/config.ts'
@@ -13,7 +12,8 @@ import { createUpdateClient } from '../dns/create-update-client.ts'
 import { createMailer } from '../outgoing/mail.ts'
 import { createHashThread } from '../passwords/hash-thread.ts'
 import { createRetention } from '../storage/retention.ts'
-import { parseVerbs, verbShapes, verbTexts } from '../verbs/index.ts'
+import { verbShapes, verbTexts } from '../verbs/index.ts'
+import { readSentVerbs } from './sent-verbs.ts'
 import { createAppEnv } from '../webhooks/create-app-env.ts'
 import { apiUrlOf } from './base.ts'
 import type { Base } from './base.ts'
@@ -60,7 +60,7 @@ export function createAdministration(
     appEnv: createAppEnv({ outgoing, threadTime: base.threadTime }),
     realms: createRealms(base, telephony),
     realmFacts: createRealmFacts({ ...config, names, storage, carrierHosts }),
-    parseVerbs: (list) => base.threadTime.charge(actingTenant(), () => parseVerbs(list)),
+    readVerbs: (list) => readSentVerbs(base.threadTime, list),
     verbs: verbTexts,
     verbShapes,
     settings: describeSettings(),

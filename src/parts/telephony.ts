@@ -16,7 +16,8 @@ import { createShaken } from '../shaken/create-shaken.ts'
 import { secureSip } from './secure.ts'
 import { createTeamsFacts } from './teams.ts'
 import { readCommands, readFrame } from '../commands/index.ts'
-import { parseVerbs } from '../verbs/index.ts'
+import { parseVerbs, stepsOfVerbs } from '../verbs/index.ts'
+import { readSentVerbs } from './sent-verbs.ts'
 import { createAppSockets } from '../webhooks/create-app-sockets.ts'
 import { createTrunks } from '../trunks/create-trunks.ts'
 import type { Trunks } from '../trunks/trunks.ts'
@@ -55,10 +56,12 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
       noted: (sid, sign) => trunks.noted(sid, sign),
     },
     verbs: (list) => threadTime.charge(actingTenant(), () => parseVerbs(list)),
+    readVerbs: (list, { account_sid, signal }) =>
+      threadTime.inTurn(account_sid, stepsOfVerbs(list), { signal }),
     threadTime,
     commands: readCommands,
     frames: readFrame,
-    orders: createOrderReader(parseVerbs),
+    orders: createOrderReader((list) => readSentVerbs(threadTime, list)),
     random: Math.random,
     maxMedia: portPairs(config.rtpPorts),
     sharePercent: base.sharePercent,

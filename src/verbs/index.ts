@@ -1,5 +1,5 @@
 // Every verb, sorted by name. A new verb is one file and one line here.
-import type { ParseVerbs } from '../calls/verb.ts'
+import type { ParseVerbs, RunnableVerb } from '../calls/verb.ts'
 import { alert } from './alert.ts'
 import { answer } from './answer.ts'
 import { conference } from './conference.ts'
@@ -52,7 +52,18 @@ export const verbs: readonly Verb[] = [
   tag,
 ]
 
-export const parseVerbs: ParseVerbs = (list) => parseList(list, verbs)
+/** Parses a list of verbs, one in each step. Throws as ParseVerbs does. */
+export function stepsOfVerbs(list: unknown): Generator<undefined, readonly RunnableVerb[]> {
+  return parseList(list, verbs)
+}
+
+export const parseVerbs: ParseVerbs = (list) => {
+  const steps = stepsOfVerbs(list)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
 
 export const verbTexts = verbs.map(describeVerb)
 

@@ -1,6 +1,7 @@
 // Requests for the variables of an application, by OPTIONS to the application.
 import { AppError } from '../lib/errors.ts'
 import { actingTenant } from '../lib/acting-for.ts'
+import { oneStep } from '../lib/bounds/thread-time.ts'
 import type { ThreadTime } from '../lib/bounds/thread-time.ts'
 import { foreignJson, readJson, UnreadableJson } from '../lib/read-json.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
@@ -39,7 +40,11 @@ export function createAppEnv({ outgoing, threadTime }: AppEnvOptions): AppEnv {
       }
       if (answer.status < 200 || answer.status > 299) return { outcome: 'none' }
       const { body } = answer
-      return threadTime.charge(account, () => toPublished(body))
+      return await threadTime.inTurn(
+        account,
+        oneStep(() => toPublished(body)),
+        { signal },
+      )
     },
   }
 }

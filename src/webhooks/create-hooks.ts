@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { sleep } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { foreignJson, readJson, UnreadableJson } from '../lib/read-json.ts'
+import { oneStep } from '../lib/bounds/thread-time.ts'
 import type { ThreadTime } from '../lib/bounds/thread-time.ts'
 import { createSid } from '../lib/ids.ts'
 import { textOf } from '../lib/members.ts'
@@ -85,7 +86,14 @@ export function createHooks(options: HooksOptions): Hooks {
         const durationMs = Math.round(clock.monotonic() - started)
         const { status, headers } = answer
         const contentType = String(headers['content-type'] ?? 'no content type')
-        const body = threadTime.charge(request.account_sid, () => parseBody(answer))
+        const body = await threadTime.inTurn(
+          request.account_sid,
+          oneStep(() => parseBody(answer)),
+          {
+            maxMs: Math.max(0, message.deadline - clock.monotonic()),
+            signal: request.signal,
+          },
+        )
         const read = { body, ...(isUnread(answer) && { isUnread: true }) }
         return { url: target.url, status, durationMs, attempts, contentType, ...read }
       } catch (error) {

@@ -3,7 +3,7 @@
 // missing bound costs ten times as much.
 import { describe, expect, it } from 'vitest'
 import { quickestMs } from '../support/cpu.ts'
-import { parseAppJson } from '../../src/calls/application/app-json.ts'
+import { readAppJson } from '../../src/calls/application/app-json.ts'
 import { readFrame } from '../../src/calls/channel/frames.ts'
 import { byPattern } from '../../src/calls/routing/carrier-call.ts'
 import { createNumberPattern } from '../../src/calls/routing/number-pattern.ts'
@@ -121,7 +121,7 @@ describe('the costliest input takes a bounded time of the main thread', () => {
       )
       return [`the answer of a hook with ${verb}`, 400, () => parseVerbs(readJson(list(text, most)))]
     }),
-    ['app_json', 100, () => parseAppJson(objects, parseVerbs)],
+    ['app_json', 100, () => parseVerbs(readAppJson(objects))],
     ['a message of an application', 100, () => readFrame(`{"type":"ack","msgid":"x","data":${objects}}`)],
     ['a message of an audio server', 100, () => readMessage(`{"type":"mark","data":${list('{}', 9000)}}`)],
     ['the variables of an application', 200, () => schemaFault(readJson(JSON.stringify(variables)))],

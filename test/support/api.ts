@@ -135,7 +135,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       },
       appEnv: options.appEnv ?? { ask: async () => ({ outcome: 'none' }) },
       speechCache: { ...live.speechCache, keep: (...wish) => speech.cache.keep(...wish) },
-      parseVerbs,
+      readVerbs: async (list) => parseVerbs(list),
       verbs: verbTexts,
       verbShapes,
       settings: describeSettings(),

@@ -128,23 +128,25 @@ export const createCall = defineRoute({
         if (application?.account_sid !== account.account_sid)
           throw new AppError('bad_request', 'application_sid names no application of the account')
       }
-      const { call_sid, call_id, begin } = await services.calls.prepare(toRequest(body, account, services))
+      const { call_sid, call_id, begin } = await services.calls.prepare(
+        await toRequest(body, account, services),
+      )
       return { answer: { sid: call_sid, callId: call_id }, afterwards: begin }
     }),
 })
 
-export function toRequest(
+export async function toRequest(
   body: Body,
   { account_sid, sip_realm: realm }: Pick<Row<'accounts'>, 'account_sid' | 'sip_realm'>,
   services: Pick<Services, 'verbsFault'>,
-): CallRequest {
+): Promise<CallRequest> {
   const { from, to, trunk, callerName, timeout = 60, timeLimit } = body
   refuseUnserved(body)
   const tag = toTag(body.tag)
   const fromHost = to.from?.host ?? body.fromHost
   return {
     account_sid,
-    runs: runsOf(body, account_sid, services),
+    runs: await runsOf(body, account_sid, services),
     to: toTarget(to, { realm, trunk }),
     from,
     ...(to.from?.user === undefined ? {} : { fromUser: to.from.user }),
@@ -179,11 +181,11 @@ const required = [
   'speech_recognizer_language',
 ] as const
 
-function runsOf(
+async function runsOf(
   body: Body,
   account_sid: string,
   { verbsFault }: Pick<Services, 'verbsFault'>,
-): CallRequest['runs'] {
+): Promise<CallRequest['runs']> {
   const { application_sid, app_json = null } = body
   if (isGiven(application_sid)) return { application_sid }
   const call_hook = toHook(body.call_hook)
@@ -191,7 +193,7 @@ function runsOf(
     throw new AppError('bad_request', 'application_sid, call_hook or app_json is required')
   const missing = required.filter((name) => !isGiven(body[name]))
   if (missing.length > 0) throw new AppError('bad_request', `${areRequired(missing)} without application_sid`)
-  if (app_json !== null) demandVerbs(app_json, verbsFault)
+  if (app_json !== null) await demandVerbs(app_json, verbsFault)
   const call_status_hook = toHook(body.call_status_hook)
   return { script: { account_sid, call_hook, call_status_hook, ...columnsOf(body), env_vars: null } }
 }

@@ -1,5 +1,4 @@
 // The order of a call from an application over WebSocket: the same request as that of a client, read by the same rules.
-import type { CallRequest } from '../../calls/calls.ts'
 import type { ReadOrder } from '../../calls/command.ts'
 import { verbsFault } from '../define/app-json.ts'
 import { createShapeCompiler } from '../define/shape.ts'
@@ -7,11 +6,13 @@ import type { Shape } from '../define/shape.ts'
 import { callFields, toRequest } from './create-call.ts'
 import type { Body } from './create-call.ts'
 
-export function createOrderReader(parseVerbs: (verbs: unknown) => unknown): ReadOrder {
+export function createOrderReader(readVerbs: (verbs: unknown) => Promise<unknown>): ReadOrder {
   let shape: Shape | undefined
-  return (account, data): CallRequest => {
+  return async (account, data) => {
     // Compiled at the first use: most platforms never get an order.
     shape ??= createShapeCompiler()(callFields, 'create')
-    return toRequest(shape(data) as Body, account, { verbsFault: (verbs) => verbsFault(parseVerbs, verbs) })
+    return await toRequest(shape(data) as Body, account, {
+      verbsFault: (verbs) => verbsFault(readVerbs, verbs),
+    })
   }
 }

@@ -4,7 +4,7 @@ import { readJson, UnreadableJson } from '../../lib/read-json.ts'
 import type { Services } from '../services.ts'
 
 /** Throws AppError bad_request, which names the fault. */
-export function demandVerbs(app_json: string, verbsFault: Services['verbsFault']): void {
+export async function demandVerbs(app_json: string, verbsFault: Services['verbsFault']): Promise<void> {
   let verbs: unknown
   try {
     verbs = readJson(app_json)
@@ -14,17 +14,20 @@ export function demandVerbs(app_json: string, verbsFault: Services['verbsFault']
     const rule = message === 'is not JSON' ? 'app_json must be JSON text' : `app_json ${message}`
     throw new AppError('bad_request', rule, { cause })
   }
-  const fault = verbsFault(verbs)
+  const fault = await verbsFault(verbs)
   if (fault !== undefined) throw new AppError('bad_request', `app_json: ${fault}`)
 }
 
-/** Returns why these are not verbs, or undefined. */
-export function verbsFault(parseVerbs: (verbs: unknown) => unknown, verbs: unknown): string | undefined {
+/** Resolves with why these are not verbs, or undefined. */
+export async function verbsFault(
+  readVerbs: (verbs: unknown) => Promise<unknown>,
+  verbs: unknown,
+): Promise<string | undefined> {
   try {
-    parseVerbs(verbs)
+    await readVerbs(verbs)
     return undefined
   } catch (error) {
-    if (error instanceof AppError) return error.message
+    if (error instanceof AppError && error.code === 'hook_invalid_payload') return error.message
     throw error
   }
 }

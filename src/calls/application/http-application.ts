@@ -37,7 +37,10 @@ export class HttpApplication implements Answerer {
     try {
       const { account_sid } = this.script
       const facts = payload ?? { ...factsOf(leg, this.#services), ...fields }
-      return this.#read({ leg, kind }, await hooks.ask({ account_sid, hook, payload: facts, signal }))
+      return await this.#read(
+        { leg, kind, signal },
+        await hooks.ask({ account_sid, hook, payload: facts, signal }),
+      )
     } catch (error) {
       throw noteFailure({ leg, kind, url, signal, error, ms: clock.monotonic() - started })
     }
@@ -56,8 +59,14 @@ export class HttpApplication implements Answerer {
     return toHook(form, { base: this.#base, application: this.script.call_hook })
   }
 
-  #read({ leg, kind }: Pick<Question, 'leg' | 'kind'>, answer: HookAnswer): VerbsAnswer {
-    const verbs = isEmpty(answer.body) ? [] : this.#services.verbs(answer.body)
+  async #read(
+    { leg, kind, signal }: Pick<Question, 'leg' | 'kind' | 'signal'>,
+    answer: HookAnswer,
+  ): Promise<VerbsAnswer> {
+    const { account_sid } = this.script
+    const verbs = isEmpty(answer.body)
+      ? []
+      : await this.#services.readVerbs(answer.body, { account_sid, signal })
     leg.journal.note({
       type: 'hook-answered',
       hook: kind,

@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { LegHooksOptions } from '../abilities/hooks.ts'
 import { createAbilities } from '../abilities/create-abilities.ts'
 import type { AbilitiesOptions } from '../abilities/create-abilities.ts'
-import { parseAppJson } from './app-json.ts'
+import { readAppJson } from './app-json.ts'
 import type { Application } from './application.ts'
 import { createNestedVerbs } from './create-nested-verbs.ts'
 import type { HookForm } from './hook-form.ts'
@@ -126,7 +126,9 @@ async function firstVerbs(
   const { call_hook: hook, app_json } = script
   if (app_json !== null) {
     leg.journal.note(toDecision({ rule: 'app-json', outcome: 'app_json' }))
-    return atLeastOne(parseAppJson(app_json, services.verbs), 'app_json of the application')
+    const { account_sid } = script
+    const verbs = await services.readVerbs(readAppJson(app_json), { account_sid, signal: leg.signal })
+    return atLeastOne(verbs, 'app_json of the application')
   }
   if (hook === null) throw new AppError('no_application', 'the application has no call hook')
   const { signal } = leg

@@ -3,7 +3,7 @@
 import { AppError } from '../../lib/errors.ts'
 import type { IncomingReferral } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
-import { parseAppJson } from '../application/app-json.ts'
+import { readAppJson } from '../application/app-json.ts'
 import { toDecision } from '../journal/decision.ts'
 import { farEndKindOf } from '../leg/far-end-kind.ts'
 import type { Leg } from '../leg/leg.ts'
@@ -100,7 +100,7 @@ async function handOn(
   { verbs }: CallServices,
 ): Promise<boolean> {
   const { app_json, call_hook } = source
-  if (app_json !== null) talk.send(leg, parseAppJson(app_json, verbs), because)
+  if (app_json !== null) talk.send(leg, verbs(readAppJson(app_json)), because)
   else if (call_hook !== null && leg.script === undefined) talk.send(leg, call_hook, because)
   else if (call_hook !== null && (await leg.script?.takeOver(call_hook, because)) !== true) return false
   return talkOf(leg) === undefined

@@ -37,7 +37,7 @@ export class SocketApplication implements Answerer {
   }
 
   async ask({ leg, kind, hook: form, fields, payload, signal }: Question): Promise<VerbsAnswer> {
-    const { services, channel, followsSocket } = this.#options
+    const { script, services, channel, followsSocket } = this.#options
     const { journal } = leg
     const url = shownUrl(wayOf(form) === 'relative' ? channel.url : urlOf(form))
     journal.note({ type: 'hook-asked', hook: kind, method: 'WS', url })
@@ -48,7 +48,8 @@ export class SocketApplication implements Answerer {
       const continues = kind === 'adulting' || (kind === 'redirect' && followsSocket)
       const type = channel.isNew && !continues ? 'session:new' : (types[kind] ?? 'verb:hook')
       const given = await channel.ask({ type, call_sid: leg.call_sid, ...hook, data }, signal)
-      const verbs = isEmpty(given) ? [] : services.verbs(given)
+      const { account_sid } = script
+      const verbs = isEmpty(given) ? [] : await services.readVerbs(given, { account_sid, signal })
       journal.note({
         type: 'hook-answered',
         hook: kind,

@@ -17,4 +17,12 @@ describe('a fair line', () => {
       undefined,
     ])
   })
+
+  it('takes an item back before the others of its tenant, after the tenants that wait', () => {
+    const line = new FairLine<string>()
+    for (const item of ['a1', 'a2']) line.push('a', item)
+    line.push('b', 'b1')
+    line.putBack('a', line.shift()!)
+    expect([line.length, line.shift(), line.shift(), line.shift()]).toEqual([3, 'b1', 'a1', 'a2'])
+  })
 })

@@ -16,6 +16,14 @@ export class FairLine<T> {
     this.#length += 1
   }
 
+  /** Puts an item before those of its tenant, whose turn comes last. */
+  putBack(tenant: string, item: T): void {
+    const items = this.#waiting.get(tenant) ?? []
+    this.#waiting.delete(tenant)
+    this.#waiting.set(tenant, [item, ...items])
+    this.#length += 1
+  }
+
   /** Removes the oldest item of the tenant in turn, among those that `mayGo` allows. */
   shift(mayGo: (tenant: string) => boolean = () => true): T | undefined {
     for (const [tenant, items] of this.#waiting) {

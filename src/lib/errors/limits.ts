@@ -16,7 +16,7 @@ export const limitErrors = {
   },
   account_share: {
     cause:
-      'The account uses the most that it may of a resource that all accounts share, since others could need the rest: calls, their RTP ports and the time of media workers that lag, audio that is fetched or decoded, texts that wait to be spoken, lists that the API reads, requests to hooks, calls that begin while the node is full.',
+      'The account uses the most that it may of a resource that all accounts share, since others could need the rest: calls, their RTP ports and the time of media workers that lag, audio that is fetched or decoded, texts that wait to be spoken, lists that the API reads, requests to hooks, the time to read what the account and its applications send, calls that begin while the node is full.',
     http: 503,
     sip: 503,
     cure: 'Wait until some of it has ended. The operator may raise SWITCHHOOK_ACCOUNT_SHARE, or give the account a limit voice_call_session, which then counts for its calls.',

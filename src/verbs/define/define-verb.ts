@@ -7,7 +7,7 @@ import { once } from '../../lib/once.ts'
 import type { Abilities } from '../../calls/abilities/abilities.ts'
 import type { RunnableVerb, VerbContext, VerbNeeds, VerbResult } from '../../calls/verb.ts'
 import { sentenceOf } from './invalid.ts'
-import { withNumbers } from './number-texts.ts'
+import { createNumberReader } from './number-texts.ts'
 import { unknownProperties } from './unknown-properties.ts'
 
 /** The arguments of a running verb: the abilities that it uses, and the signal that ends all its waits. */
@@ -64,6 +64,7 @@ export function defineVerb<S extends TObject, U extends keyof Abilities = never>
   const { name, summary, example, needs, schema } = definition
   // Compiled at the first use: it takes some ten milliseconds, too long for every verb at start.
   const validator = once((): ValidateFunction<Static<S>> => new Ajv(ajvOptions).compile<Static<S>>(schema))
+  const numbers = once(() => createNumberReader(schema))
   return {
     name,
     alias: definition.alias,
@@ -72,7 +73,7 @@ export function defineVerb<S extends TObject, U extends keyof Abilities = never>
     needs,
     schema,
     prepare(given, place) {
-      const properties = withNumbers(schema, given) as Readonly<Record<string, unknown>>
+      const properties = numbers()(given) as Readonly<Record<string, unknown>>
       const { id } = properties
       if (id !== undefined && typeof id !== 'string') throw invalid(`${place}: "id" must be a string`)
       const validate = validator()

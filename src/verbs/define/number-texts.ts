@@ -7,25 +7,47 @@ interface Schema {
   readonly anyOf?: readonly Schema[]
 }
 
+/** Returns the value, or a copy of it in which texts are converted. */
+type Convert = (value: unknown) => unknown
+
 const numberText = /^\d{1,15}(\.\d{1,15})?$/
 
-/** Returns the value, or a copy of it in which texts are converted where the schema has numbers. */
-export function withNumbers(schema: Schema, value: unknown): unknown {
-  if (typeof value === 'string') return takesNumber(schema) && numberText.test(value) ? Number(value) : value
-  if (Array.isArray(value)) {
-    const { items } = schema
-    if (items === undefined) return value
-    const members = value.map((member: unknown) => withNumbers(items, member))
-    return members.some((member, index) => member !== value[index]) ? members : value
-  }
-  const { properties } = schema
-  if (properties === undefined || typeof value !== 'object' || value === null) return value
+/** Returns a function that converts texts to numbers where the schema has numbers. */
+export function createNumberReader(schema: Schema): Convert {
+  return readerOf(schema) ?? ((value) => value)
+}
+
+/** Returns undefined for a schema without numbers: its values, of which there may be thousands, are not visited. */
+function readerOf(schema: Schema): Convert | undefined {
+  const { items, properties } = schema
+  if (takesNumber(schema)) return readNumber
+  const member = items && readerOf(items)
+  if (member !== undefined)
+    return (value) => {
+      if (!Array.isArray(value)) return value
+      const members = value.map(member)
+      return members.some((converted, index) => converted !== value[index]) ? members : value
+    }
+  const readers = Object.entries(properties ?? {}).flatMap(([name, part]) => {
+    const read = readerOf(part)
+    return read === undefined ? [] : [[name, read] as const]
+  })
+  return readers.length === 0 ? undefined : (value) => readMembers(value, readers)
+}
+
+function readNumber(value: unknown): unknown {
+  return typeof value === 'string' && numberText.test(value) ? Number(value) : value
+}
+
+function readMembers(value: unknown, readers: readonly (readonly [string, Convert])[]): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const given = value as Readonly<Record<string, unknown>>
   let copy: Record<string, unknown> | undefined
-  for (const [name, member] of Object.entries(value)) {
-    const part = Object.hasOwn(properties, name) ? properties[name] : undefined
-    const converted = part === undefined ? member : withNumbers(part, member)
+  for (const [name, read] of readers) {
+    if (!Object.hasOwn(given, name)) continue
+    const converted = read(given[name])
     // Most verbs need no copy, which takes as long as all other checks.
-    if (converted !== member) (copy ??= { ...value })[name] = converted
+    if (converted !== given[name]) (copy ??= { ...given })[name] = converted
   }
   return copy ?? value
 }

@@ -10,11 +10,22 @@ import { cureOfUnserved } from './unserved-verbs.ts'
 const maxVerbs = 1000
 const maxNameLength = 64
 
-/** Throws hook_invalid_payload, naming the verb and the field; one invalid verb invalidates the list. */
-export function parseList(list: unknown, verbs: readonly Verb[]): readonly RunnableVerb[] {
+/**
+ * Parses one verb in each step. Throws hook_invalid_payload, naming the verb and the field; one invalid verb invalidates
+ * the list.
+ */
+export function* parseList(
+  list: unknown,
+  verbs: readonly Verb[],
+): Generator<undefined, readonly RunnableVerb[]> {
   if (!Array.isArray(list)) throw invalid('the answer must be an array of verbs')
   if (list.length > maxVerbs) throw invalid(`the answer has more than ${maxVerbs} verbs`)
-  return list.map((item: unknown, index) => parseItem(item, `verb ${index + 1}`, verbs))
+  const parsed: RunnableVerb[] = []
+  for (const [index, item] of list.entries()) {
+    parsed.push(parseItem(item, `verb ${index + 1}`, verbs))
+    yield
+  }
+  return parsed
 }
 
 function parseItem(item: unknown, place: string, verbs: readonly Verb[]): RunnableVerb {

@@ -123,6 +123,7 @@ export function createScriptedEngine(
   parseVerbs: ParseVerbs,
   options: Partial<CallsOptions> = {},
 ): ScriptedEngine {
+  const readVerbs = async (list: unknown) => (options.verbs ?? parseVerbs)(list)
   const clock = createFakeClock()
   const store = new MemoryCallStore()
   const hooks = new ScriptedHooks()
@@ -225,9 +226,10 @@ export function createScriptedEngine(
     audio: { fetch: (url) => lend(() => engine.fetch(url)) },
     streams,
     verbs: parseVerbs,
+    readVerbs,
     commands: readCommands,
     frames: readFrame,
-    orders: createOrderReader(parseVerbs),
+    orders: createOrderReader(readVerbs),
     appSockets: sockets,
     random: () => 0,
     clock,
