@@ -48,6 +48,8 @@ export function toOwed(request: SipRequest, reply: Reply): Owed {
     const headers = reply.headers ?? []
     return { code, reply: refusal(code, sentence, { status: reply.status, headers }) }
   }
+  const code = reply.headers?.find(({ name }) => name === 'x-reason-code')?.value
+  if (code !== undefined) return { code: code as ErrorCode, reply }
   if (reply.status === 415) {
     const type =
       headerOf(request, 'content-encoding') ?? headerOf(request, 'content-type') ?? 'without a type'

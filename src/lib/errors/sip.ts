@@ -2,6 +2,13 @@
 import type { CatalogueEntry } from './catalogue-entry.ts'
 
 export const sipErrors = {
+  sips_insecure: {
+    cause:
+      'The Request-URI or the Contact of a request is a sips URI, which demands TLS on every hop, and the request came without TLS from an address that is no proxy of SWITCHHOOK_SIP_PROXIES. A Contact gets 400.',
+    http: 416,
+    sip: 416,
+    cure: 'Send the request over TLS, or use a sip URI. Where a proxy of yours ends TLS, name its address in SWITCHHOOK_SIP_PROXIES.',
+  },
   sip_method_not_allowed: {
     cause: 'A request has a method of SIP that is not served where it came: within a call, or outside one.',
     http: 405,

@@ -28,8 +28,8 @@ export interface TransactionLayerOptions {
   /** Reports which sources have proved themselves; left out, only the total limit applies to a source. */
   readonly sources?: Pick<Sources, 'isProven' | 'prove'>
   /**
-   * Reports whether our own proxy is there: its responses are accepted wherever the request went. Left out, there are
-   * none.
+   * Reports whether our own proxy is there: its responses are accepted wherever the request went, and sips URIs without
+   * TLS. Left out, there are none.
    */
   readonly isProxy?: ((address: string) => boolean) | undefined
   /** The most server transactions, and the most client transactions. A request over 4 kB counts as several. */

@@ -21,6 +21,7 @@ import type { ResponseTarget } from '../transport/response-address.ts'
 import { Admission } from './admission.ts'
 import { ClientTransactions } from './client-transactions.ts'
 import type { OutgoingRequest } from './client-transaction.ts'
+import { refuseInsecureSips } from './insecure-sips.ts'
 import { ServerTransactionMachine } from './server-transaction.ts'
 import { mergeKey, serverKey } from './transaction-key.ts'
 import type { TransactionLayerOptions } from './transaction-layer-options.ts'
@@ -145,7 +146,7 @@ class Layer implements TransactionLayer {
       return existing.repeated()
     }
     const { user, capabilities } = this.#options
-    const owed = validateRequest(request, capabilities)
+    const owed = validateRequest(request, capabilities) ?? this.#refuseInsecure(request, remote)
     const isForUser = owed === undefined || (isAboutService(request, owed) && user.refused !== undefined)
     const refusal = isForUser ? this.#refusalOf(request, raw, remote) : owed
     if (refusal !== undefined) return this.#refuse(request, refusal, target)
@@ -207,6 +208,11 @@ class Layer implements TransactionLayer {
     if (this.#admission.admits(request.method, raw, remote)) return undefined
     this.#counted.refused += 1
     return { status: 503, headers: [{ name: 'retry-after', value: String(retryAfterSeconds) }] }
+  }
+
+  /** Returns the refusal of a sips URI over a hop without TLS. A proxy of the operator may have taken it over TLS. */
+  #refuseInsecure(request: SipRequest, remote: Remote): Reply | undefined {
+    return this.#options.isProxy?.(remote.address) === true ? undefined : refuseInsecureSips(request, remote)
   }
 
   /** Refuses without a transaction: a repeated request gets another response, with the same tag (RFC 3261 §8.2.7). */

@@ -82,6 +82,8 @@ export interface Remote {
    * it gets the first.
    */
   readonly ownName?: string
+  /** Set if a trusted HTTP proxy opened the WebSocket for a browser: it may have ended the TLS of the browser. */
+  readonly isForwarded?: true
 }
 
 /** Returns a place over TLS with the name that it knows us by. */

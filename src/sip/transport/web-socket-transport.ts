@@ -1,6 +1,7 @@
 // SIP over WebSockets, clear and over TLS (RFC 7118): browsers connect here; no connection is opened from here.
 import type { WebSocket } from 'ws'
 import type { Clock } from '../../lib/clock.ts'
+import { toPlainAddress } from '../../network/mapped-address.ts'
 import type { WebSocketUpgrade } from '../../network/web-socket-upgrade.ts'
 import { AppError } from '../../lib/errors.ts'
 import { retryAfterSeconds } from '../limits.ts'
@@ -57,7 +58,8 @@ export class WebSocketTransport {
   take(upgrade: WebSocketUpgrade): void {
     const { request, socket, head, address, port, opened } = upgrade
     const { transport, handlers, limits, clock, misbehaved, refused } = this.#options
-    const remote = { transport, address, port }
+    const isDirect = toPlainAddress(request.socket.remoteAddress ?? '') === address
+    const remote: Remote = { transport, address, port, ...(isDirect ? {} : { isForwarded: true }) }
     socket.setKeepAlive(true, limits.keepAliveMs)
     const mayConnect = !this.#isStopped && handlers.admits?.(remote) !== false
     if (!mayConnect || !this.#connections.mayEnter(remote)) {
