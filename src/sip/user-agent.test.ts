@@ -833,6 +833,7 @@ it('a phone is also at the place where a trusted proxy has heard it', async () =
     instance: undefined,
     q: undefined,
     expiresAt: Infinity,
+    registeredAt: 1_000,
     remote,
     path: [`<sip:${remote.address};lr;received=sip:198.51.100.7:5060>`],
     callId: remote.address,

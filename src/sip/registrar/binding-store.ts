@@ -2,7 +2,7 @@
 import type { RegisteredPhone } from '../../contracts/registered-phone.ts'
 import type { Remote } from '../transport/transports.ts'
 
-/** A binding of an address of record (RFC 3261 §10). `expiresAt` in epoch ms. */
+/** A binding of an address of record (RFC 3261 §10). Times in epoch ms. */
 export interface Binding extends RegisteredPhone {
   /** Identifies the binding among those of its address of record. */
   readonly key: string
@@ -10,6 +10,8 @@ export interface Binding extends RegisteredPhone {
   readonly instance: string | undefined
   /** The q value that the phone gave its Contact. */
   readonly q: string | undefined
+  /** The time of the REGISTER that made it, or made it again. */
+  readonly registeredAt: number
   readonly remote: Remote
   readonly path: readonly string[]
   readonly callId: string

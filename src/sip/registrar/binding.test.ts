@@ -17,6 +17,7 @@ function binding(more: Partial<Binding> = {}): Binding {
     instance: undefined,
     q: undefined,
     expiresAt: 0,
+    registeredAt: 1_000,
     remote,
     path: [],
     callId: 'c',

@@ -41,6 +41,7 @@ function phone(name: string, more: Partial<Binding> = {}): Binding {
     instance: undefined,
     q: undefined,
     expiresAt: clock.now() + 600_000,
+    registeredAt: clock.now(),
     remote,
     path: [],
     callId: name,
@@ -102,11 +103,13 @@ describe('an archive', () => {
       ['hall', 'hall'],
       ['desk', 'stays'],
     ])
-    const [sooner, later] = [clock.now() + 500_000, clock.now() + 700_000]
+    // How long a registration lasts says nothing about which is the latest.
+    const sooner = { registeredAt: clock.now() - 1_000, expiresAt: clock.now() + 700_000 }
+    const later = { registeredAt: clock.now() + 1_000, expiresAt: clock.now() + 60_000 }
     elsewhere = [
-      phone('desk', { path, callId: 'was there', expiresAt: sooner }),
-      phone('hall', { path, callId: 'is there', expiresAt: later }),
-      phone('browser', { path, expiresAt: later }),
+      phone('desk', { path, callId: 'was there', ...sooner }),
+      phone('hall', { path, callId: 'is there', ...later }),
+      phone('browser', { path, ...later }),
       phone('bob', { path, aor: 'bob@a.example' }),
     ]
     expect(await found()).toEqual([

@@ -82,7 +82,7 @@ class MemoryBindings implements Bindings {
     if (others.length === 0) return own
     // A proxy may bring a phone to another node than before: the node of its latest registration has its place.
     return [...own, ...others]
-      .toSorted((a, b) => b.expiresAt - a.expiresAt)
+      .toSorted((a, b) => b.registeredAt - a.registeredAt)
       .filter((binding, n, all) => !all.slice(0, n).some((later) => isSamePhone(later, binding)))
       .slice(0, registrationLimits.maxPerUser)
   }

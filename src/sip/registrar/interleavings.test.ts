@@ -136,6 +136,7 @@ describe('a REGISTER under way', () => {
       q: undefined,
       contact: 'sip:alice@10.0.0.5',
       expiresAt: clock.now() + 60_000,
+      registeredAt: clock.now(),
       remote,
       path: [],
       userAgent: undefined,

@@ -55,6 +55,7 @@ async function register(more: Partial<Binding> = {}): Promise<Binding> {
     instance: undefined,
     q: undefined,
     expiresAt: 2_000_000_000_000,
+    registeredAt: 1_000,
     remote: tcp,
     path: [],
     callId: 'c',

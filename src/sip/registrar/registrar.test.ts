@@ -120,6 +120,7 @@ describe('REGISTER', () => {
         instance: undefined,
         q: undefined,
         expiresAt: clock.now() + 600_000,
+        registeredAt: clock.now(),
         remote,
         path: [],
         callId: 'c',
@@ -580,6 +581,7 @@ describe('createBindings', () => {
     instance: undefined,
     q: undefined,
     expiresAt,
+    registeredAt: 1_000,
     remote,
     path: [],
     callId: 'c',
@@ -654,6 +656,27 @@ describe('the admission of devices', () => {
     expect((await sendWithDigest({ expires: '0' })).status).toBe(200)
     const known = 'sip:alice@10.0.0.5:5060;'
     expect(asked).toEqual([known, known, 'sip:alice@192.0.2.77:;'])
+  })
+
+  it('binds all contacts of a REGISTER or none: what it replaced and removed is back after a refusal', async () => {
+    const admitDevice: SipDirectory['admitDevice'] = async ({ key }, bind) => {
+      if (key.includes('192.0.2.78')) return 'Max Devices Registered'
+      if (key.includes('192.0.2.79')) throw new AppError('overloaded', 'too many phones')
+      await bind()
+      return undefined
+    }
+    register = registrarOf({ ...directory, admitDevice })
+    const [desk, hall] = ['<sip:alice@192.0.2.75>', '<sip:alice@192.0.2.76>']
+    await sendWithDigest({ contacts: [desk], expires: '600', callId: 'desk' })
+    await sendWithDigest({ contacts: [hall], expires: '600', callId: 'hall' })
+    const before = await bindings.get('alice@a.example')
+    for (const last of ['<sip:alice@192.0.2.78>', '<sip:alice@192.0.2.79>']) {
+      const contacts = [`${desk};expires=0`, `${hall};q=0.1`, '<sip:alice@192.0.2.77>', last]
+      expect((await sendWithDigest({ contacts, expires: '900' })).status).toBe(503)
+      expect(new Set(await bindings.get('alice@a.example'))).toEqual(new Set(before))
+    }
+    expect((await sendWithDigest({ contacts: [hall, '<sip:alice@192.0.2.77>'] })).status).toBe(200)
+    expect(await bindings.get('alice@a.example')).toHaveLength(3)
   })
 
   it('is not called for a bound phone that changes', async () => {

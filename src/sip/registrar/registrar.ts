@@ -124,13 +124,44 @@ async function change(input: ChangeInput, options: RegistrarOptions): Promise<Re
   for (const there of bound)
     if (unwanted.some((binding) => isSamePhone(there, binding))) await bindings.remove(aor, there.key)
   const wanted = wish.phones.filter(({ seconds }) => seconds > 0).map(toWanted)
-  for (const binding of wanted) {
-    const refused = await bind(binding, input, options)
-    if (refused !== undefined) return refused
-  }
+  const refused = (await bindAll(wanted, input, options)) ?? (await confirm(wanted, input.user, options))
+  if (refused !== undefined) return refused
   const left = await bindings.get(aor)
   if (left.length === 0) return unregistered()
   return registered({ bound: left, own: wanted, request, now, isRemoval: wanted.length === 0 })
+}
+
+/** Binds all phones. If one is refused, returns its refusal, and the bindings are as before: RFC 3261 §10.3 step 7. */
+async function bindAll(
+  wanted: readonly Binding[],
+  input: ChangeInput,
+  options: RegistrarOptions,
+): Promise<Reply | undefined> {
+  try {
+    for (const binding of wanted) {
+      const refused = await bind(binding, input, options)
+      if (refused === undefined) continue
+      await restore(wanted, input, options)
+      return refused
+    }
+    return undefined
+  } catch (error) {
+    await restore(wanted, input, options)
+    throw error
+  }
+}
+
+/** Leaves alone what a later REGISTER has bound meanwhile. */
+async function restore(
+  wanted: readonly Binding[],
+  { aor, bound }: ChangeInput,
+  { bindings }: RegistrarOptions,
+): Promise<void> {
+  for (const binding of wanted) await withdraw(binding, bindings)
+  for (const before of bound.toReversed()) {
+    const there = await bindings.get(aor)
+    if (!there.some((binding) => isSamePhone(binding, before))) await bindings.put(before)
+  }
 }
 
 /** Returns the refusal; undefined when the phone is bound. */
@@ -148,7 +179,7 @@ async function bind(
     const refused = await directory.admitDevice({ username, realm, key: binding.key }, put)
     if (refused !== undefined) return { ...refusal('device_limit', refused), reason: refused }
   }
-  return confirm(binding, user, options)
+  return undefined
 }
 
 function toBinding({ uri, seconds, key, instance, q }: PhoneWish, input: ChangeInput, now: number): Binding {
@@ -161,6 +192,7 @@ function toBinding({ uri, seconds, key, instance, q }: PhoneWish, input: ChangeI
     instance,
     q,
     expiresAt: now + lastsSeconds * 1000,
+    registeredAt: now,
     remote,
     path: readPath(request),
     callId: headerOf(request, 'call-id') ?? '',
@@ -170,22 +202,23 @@ function toBinding({ uri, seconds, key, instance, q }: PhoneWish, input: ChangeI
 }
 
 /**
- * Withdraws a binding if its user has lost the right to it since authentication. A right is taken away in two steps:
+ * Withdraws bindings if their user has lost the right to them since authentication. A right is taken away in two steps:
  * the directory changes, then the bindings are removed. A binding made before the second step is removed by that step;
  * one made after it is found here.
  */
 async function confirm(
-  binding: Binding,
+  made: readonly Binding[],
   user: SipUser,
   { bindings, directory }: RegistrarOptions,
 ): Promise<Reply | undefined> {
+  if (made.length === 0) return undefined
   let isConfirmed = false
   try {
     const refused = await refusalOf(user, directory)
     isConfirmed = refused === undefined
     return refused
   } finally {
-    if (!isConfirmed) await withdraw(binding, bindings)
+    if (!isConfirmed) for (const binding of made) await withdraw(binding, bindings)
   }
 }
 

@@ -17,12 +17,13 @@ const facts = {
   place: 'text',
   user_agent: 'text',
   expires_at: 'bigint',
+  updated_at: 'bigint',
 } as const
 const factNames = Object.keys(facts) as readonly (keyof typeof facts)[]
 
 /** The key of a row: one for each registration. All other columns are overwritten. */
 const identity = ['node', 'aor', 'key'] as const
-const overwritten = ['account_sid', 'client_sid', 'username', 'realm', ...factNames, 'updated_at'] as const
+const overwritten = ['account_sid', 'client_sid', 'username', 'realm', ...factNames] as const
 
 export function createRegistrationQueries(db: Kysely<Schema>) {
   const own = db.deleteFrom('registrations')
@@ -83,7 +84,6 @@ function toSave(db: Kysely<Schema>) {
             given('username', 'text'),
             given('realm', 'text'),
             ...factNames.map((name) => given(name, facts[name])),
-            given('updated_at', 'bigint'),
           ]
         })
         .where('a.sip_realm', '=', slot('realm')),

@@ -29,6 +29,7 @@ function phoneOf(aor: string, more: Partial<Registration> = {}): Registration {
     instance: '<urn:uuid:1>;1',
     q: '0.5',
     expiresAt: 4_000_000_000_000,
+    registeredAt: 1_000,
     remote: { transport: 'udp', address: '198.51.100.7', port: 40_000 },
     path: ['<sip:edge.example.com;lr>'],
     callId: 'c',
@@ -232,6 +233,17 @@ describe('a registrar whose database fails between a removal and the changes aft
     expect(await another.load()).toEqual([desk])
     await one.stop()
     await another.stop()
+    // A change that was committed before the failure is not repeated either.
+    commits = 0
+    const third = storeOf('third', (commit) => commit === 2)
+    const many = Array.from({ length: 300 }, (_, number) => phoneOf(`u${number}@${realm}`))
+    await Promise.all([desk, ...many].map((phone) => third.save(phone, change)))
+    expect(await third.load()).toHaveLength(200)
+    await another.remove(desk.aor)
+    await third.flush()
+    const bound = await third.load()
+    expect([bound.length, bound.some(({ aor }) => aor === desk.aor)]).toEqual([300, false])
+    await third.stop()
     await database.close()
     await test.close()
   })

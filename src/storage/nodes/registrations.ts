@@ -14,6 +14,8 @@ export interface Registration {
   readonly instance: string | undefined
   readonly q: string | undefined
   readonly expiresAt: number
+  /** Epoch ms. */
+  readonly registeredAt: number
   readonly remote: {
     readonly transport: string
     readonly address: string
@@ -72,7 +74,7 @@ type Sweep =
 interface Batch {
   /** Those that are not committed yet. */
   sweeps: readonly Sweep[]
-  readonly changes: ReadonlyMap<string, Change>
+  readonly changes: Map<string, Change>
 }
 
 // Ten thousand phones that refresh every minute give eight hundred rows per interval, in a few short transactions.
@@ -149,9 +151,13 @@ export function createRegistrationStore(options: RegistrationStoreOptions): Regi
         })
       // A sweep that ran again would remove what phones have registered at other nodes since.
       batch.sweeps = []
-      const all = [...changed.values()]
-      for (let start = 0; start < all.length; start += maxPerTransaction)
-        await commitSome(all.slice(start, start + maxPerTransaction))
+      const all = [...changed]
+      for (let start = 0; start < all.length; start += maxPerTransaction) {
+        const some = all.slice(start, start + maxPerTransaction)
+        await commitSome(some.map(([, change]) => change))
+        // A change that ran again would bring back what another node has removed since.
+        for (const [id] of some) changed.delete(id)
+      }
       return true
     } catch (error) {
       outage({ err: error, changes: changed.size }, 'registrations could not be written')
@@ -194,7 +200,7 @@ export function createRegistrationStore(options: RegistrationStoreOptions): Regi
   function run(session: Session, change: Change): Promise<unknown> {
     return change.kind === 'save'
       ? queries.save.all(session, {
-          ...toCells(change.registration, node(), clock.now()),
+          ...toCells(change.registration, node()),
           place: change.place ?? null,
         })
       : queries.remove.all(session, { node: node(), aor: change.aor, key: change.key })
@@ -263,7 +269,7 @@ function partsOf(aor: string): { readonly username: string; readonly realm: stri
   return { username: aor.slice(0, at), realm: aor.slice(at + 1).toLowerCase() }
 }
 
-function toCells(registration: Registration, node: string, updated_at: number): Cells {
+function toCells(registration: Registration, node: string): Cells {
   const { aor, key, contact, instance, q, expiresAt, remote, path, callId, cseq, userAgent } = registration
   return {
     node,
@@ -279,7 +285,7 @@ function toCells(registration: Registration, node: string, updated_at: number): 
     cseq,
     user_agent: userAgent ?? null,
     expires_at: expiresAt,
-    updated_at,
+    updated_at: registration.registeredAt,
   }
 }
 
@@ -292,6 +298,7 @@ function toRegistration(row: Cells): Registration {
     instance: textOf('instance'),
     q: textOf('q'),
     expiresAt: Number(row['expires_at']),
+    registeredAt: Number(row['updated_at']),
     remote: {
       transport: String(row['transport']),
       address: String(row['address']),

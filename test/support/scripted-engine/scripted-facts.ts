@@ -59,6 +59,7 @@ export const phone: Binding = {
   q: undefined,
   contact: 'sip:alice@10.0.0.5:5070',
   expiresAt: Number.MAX_SAFE_INTEGER,
+  registeredAt: 1_000,
   remote: { transport: 'udp', address: '192.0.2.7', port: 40_000 },
   path: [],
   callId: 'r1',
