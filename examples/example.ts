@@ -10,6 +10,7 @@ import { echo } from './echo.ts'
 import { ivr } from './ivr.ts'
 import { recordMe } from './record-me.ts'
 import { ringGroup } from './ring-group.ts'
+import { nearestWord } from '../src/lib/nearest-word.ts'
 import { taxi } from './taxi.ts'
 import { portOf, readArguments } from './run/arguments.ts'
 import type { Example } from './run/example.ts'
@@ -141,11 +142,17 @@ async function run(name: string, example: Example, { interrupted, onSetUp }: Cou
   }
 }
 
+function absence(name: string): string {
+  const nearest = nearestWord(name, Object.keys(examples))
+  const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+  return `There is no example ${name}.${hint}`
+}
+
 async function main(): Promise<void> {
   const [name = ''] = positionals
   if (values.help) return print(help)
-  const example = examples[name]
-  if (example === undefined) throw new Error(help)
+  const example = Object.hasOwn(examples, name) ? examples[name] : undefined
+  if (example === undefined) throw new Error(name === '' ? help : `${absence(name)}\n\n${help}`)
   const interrupted = interruption().then(() => 'interrupted' as const)
   const setUp = Promise.withResolvers<void>()
   const running = run(name, example, { interrupted, onSetUp: setUp.resolve })
