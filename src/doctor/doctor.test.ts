@@ -576,7 +576,12 @@ describe('passwords', () => {
                 { username: 'carol', password: 'long enough' },
               ],
             },
-            voip_carriers: { list: async () => [{ name: 'peer', inbound_auth_password: 'short' }] },
+            voip_carriers: {
+              list: async () => [
+                { name: 'peer', inbound_auth_password: 'short', register_password: null },
+                { name: 'trunk', inbound_auth_password: null, register_password: 'trunk-secret' },
+              ],
+            },
           }),
         }) as never,
       publishedSettings,
@@ -588,7 +593,7 @@ describe('passwords', () => {
     const found = await statesOf(passwords(true, ['SWITCHHOOK_ADMIN_API_KEY']))
     expect(found).toEqual([
       expect.stringMatching(/^bad The value of SWITCHHOOK_ADMIN_API_KEY is printed/),
-      'bad SIP passwords are printed in the documentation: client alice',
+      'bad SIP passwords are printed in the documentation: client alice, registration of carrier trunk',
       expect.stringMatching(/^bad SIP passwords have fewer than 8 characters, .+: client bob, carrier peer$/),
     ])
     expect(found.join()).not.toContain('a-long-secret')

@@ -52,11 +52,15 @@ export function createPasswordsCheck(options: PasswordsCheckOptions): Check {
           password === null ? [] : [{ of: `carrier ${name}`, password }],
         ),
       ]
+      // The carrier determines the length of these.
+      const outbound = carriers.flatMap(({ name, register_password: password }) =>
+        password === null ? [] : [{ of: `registration of carrier ${name}`, password }],
+      )
       const findings = [
         ...settings,
         ...(known === 0 ? [] : [fault(`${known} API keys are printed in the documentation`, replaceKeys)]),
         ...findingsOn(
-          passwords.filter(({ password }) => isPublished(password)),
+          [...passwords, ...outbound].filter(({ password }) => isPublished(password)),
           'are printed in the documentation',
           fault,
         ),

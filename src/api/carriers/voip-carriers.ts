@@ -5,7 +5,7 @@ import { object, whole, wordOrNull } from '../define/reply-fields.ts'
 import { choice, createdAt, flag, integer, partOf, recordSid, secret, sid, text } from '../define/fields.ts'
 import { createField } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
-import { demandSipPassword } from '../define/operator-rules.ts'
+import { demandSipPassword, demandUnpublished } from '../define/operator-rules.ts'
 import type { RecordContext } from '../define/request.ts'
 import { ofAccount } from '../define/list-route.ts'
 import { defineResource } from '../define/resource.ts'
@@ -124,13 +124,12 @@ export const voipCarriers = defineResource({
   },
   async beforeCreate(carrier, { services }) {
     demandRegistration(carrier)
-    demandInboundPassword(carrier, services)
+    demandPasswords(carrier, {}, services)
     return undefined
   },
   async beforeUpdate(changes, row, context) {
     demandRegistration({ ...row, ...changes })
-    if (changes.inbound_auth_password !== row.inbound_auth_password)
-      demandInboundPassword(changes, context.services)
+    demandPasswords(changes, row, context.services)
     const { account_sid } = changes
     if (account_sid !== undefined && account_sid !== row.account_sid)
       await giveAway(row, account_sid, context)
@@ -146,13 +145,25 @@ export const voipCarriers = defineResource({
   },
 })
 
-/** Holds the password that the platform judges calls by to the rule for SIP clients. That of a registration is the carrier's. */
-function demandInboundPassword(
-  { inbound_auth_password }: { readonly inbound_auth_password?: string | null },
-  services: RecordContext['services'],
-): void {
-  if (inbound_auth_password !== undefined && inbound_auth_password !== null)
-    demandSipPassword('inbound_auth_password', inbound_auth_password, services)
+const passwords = [
+  'inbound_auth_password',
+  'register_password',
+  'smpp_password',
+  'smpp_inbound_password',
+] as const
+type Passwords = { readonly [P in (typeof passwords)[number]]?: string | null }
+
+/**
+ * Holds each new password to its rule. The one that the platform judges calls by is held to that for SIP clients; the
+ * carrier determines the length of the others.
+ */
+function demandPasswords(given: Passwords, stored: Passwords, services: RecordContext['services']): void {
+  for (const name of passwords) {
+    const password = given[name]
+    if (password === undefined || password === null || password === stored[name]) continue
+    const demand = name === 'inbound_auth_password' ? demandSipPassword : demandUnpublished
+    demand(name, password, services)
+  }
 }
 
 /** Gives away the gateways too. Throws if records refer to the carrier that then may not. */

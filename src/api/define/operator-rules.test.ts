@@ -174,6 +174,26 @@ describe('passwords that others may know or guess', () => {
       expect((await api.put(`${path}/${sid}`, accountKey, { ...rest, [field]: sent })).status).toBe(204)
   })
 
+  it.each(['register_password', 'smpp_password', 'smpp_inbound_password'])(
+    'are refused as %s of a carrier when they are printed, whatever their length, and stored ones stay',
+    async (field) => {
+      const { account_sid, accountKey } = api.own
+      const sid = await post('/VoipCarriers', accountKey, { account_sid, name: field, [field]: 'short' })
+      for (const answer of [
+        await api.post('/VoipCarriers', accountKey, { account_sid, name: 'other', [field]: 'trunk-secret' }),
+        await api.put(`/VoipCarriers/${sid}`, accountKey, { [field]: 'trunk-secret' }),
+      ]) {
+        expect(answer.status).toBe(400)
+        expect((answer.body as { msg: string }).msg).toContain(`${field} is printed in the documentation`)
+      }
+      await api.storage.transaction(systemTenancy, (rows) =>
+        rows.voip_carriers.update(sid, { [field]: 'trunk-secret' }),
+      )
+      const change = { description: 'x', [field]: 'trunk-secret' }
+      expect((await api.put(`/VoipCarriers/${sid}`, accountKey, change)).status).toBe(204)
+    },
+  )
+
   it('are refused as passwords of users', async () => {
     const sent = {
       name: 'carla',

@@ -26,7 +26,16 @@ export function demandSipPassword(
       'bad_request',
       `${field} must have at least ${rules.minSipPassword} characters, which SWITCHHOOK_MIN_SIP_PASSWORD of the platform says`,
     )
-  if (rules.refusesPublished && isPublished(password))
+  demandUnpublished(field, password, { rules })
+}
+
+/** Throws bad_request. Call it before a secret is stored whose form others determine. */
+export function demandUnpublished(
+  field: string,
+  secret: string,
+  { rules }: Pick<RecordContext['services'], 'rules'>,
+): void {
+  if (rules.refusesPublished && isPublished(secret))
     throw new AppError('bad_request', `${field} ${publishedFault}`)
 }
 

@@ -3,10 +3,10 @@ import { placeOfTenant } from '../../http/limits/password-queue.ts'
 import type { Caller } from '../../contracts/caller.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
-import { isPublished, publishedFault } from '../../lib/published-secrets.ts'
 import { verifyPassword } from '../../passwords/password.ts'
 import type { Row } from '../../storage/storage.ts'
 import type { Services } from '../services.ts'
+import { demandUnpublished } from '../define/operator-rules.ts'
 import { text } from '../define/fields.ts'
 import type { Field } from '../define/field.ts'
 
@@ -32,8 +32,7 @@ export async function demandPolicy(
   name: string,
   { storage, rules }: Pick<Services, 'storage' | 'rules'>,
 ): Promise<void> {
-  if (rules.refusesPublished && isPublished(given))
-    throw new AppError('bad_request', `${name} ${publishedFault}`)
+  demandUnpublished(name, given, { rules })
   const policy = await storage.for(systemTenancy).password_settings.find(passwordSettingsSid)
   const fault = policyFault(given, policy)
   if (fault !== undefined) throw new AppError('bad_request', `${name} ${fault}`)
