@@ -61,7 +61,7 @@ const schema = Type.Object({
   ),
   referHook: Type.Optional(
     hookFor(
-      'Sent when the far end sends REFER, with `refer_details`, unless a `dial` has a hook of its own. During a `dial` its verbs run on the other side; otherwise they replace those of the call. A status of 400 to 699 refuses the transfer.',
+      'Sent when the far end sends REFER, with `refer_details`, unless a `dial` has a hook of its own. During a `dial` its verbs run on the other side; otherwise they replace those of the call. A status of 400 to 699 refuses the transfer. An answer without verbs joins two calls as the phone asks (Replaces), and refuses any other transfer with 603.',
     ),
   ),
   sipRequestWithinDialogHook: Type.Optional(

@@ -120,7 +120,7 @@ const schema = Type.Object({
   amd: optional.anything(untilServed('answering machine detection', 'Distinguishes machines from people.')),
   referHook: Type.Optional(
     hookFor(
-      'Sent when the phone of either side transfers the other one (REFER), with refer_details. Its verbs run on the side that is transferred; a status of 400 to 699 refuses the transfer. An answer without verbs joins two calls as the phone asks (Replaces). Without the hook a user may transfer to users of its SIP realm, and join its two calls.',
+      'Sent when the phone of either side transfers the other one (REFER), with refer_details. Its verbs run on the side that is transferred; a status of 400 to 699 refuses the transfer. An answer without verbs joins two calls as the phone asks (Replaces), and refuses any other transfer with 603. Without the hook a user may transfer to users of its SIP realm, and join its two calls.',
     ),
   ),
   onHoldHook: Type.Optional(

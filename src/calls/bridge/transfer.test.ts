@@ -424,6 +424,25 @@ describe('a referHook', () => {
     },
   )
 
+  it.each(['called', 'caller'] as const)(
+    'that answers without verbs refuses the transfer of the %s: nothing is transferred, and the phone shows that',
+    async (side) => {
+      const one = await talking({ referHook: '/refer' }, ({ hooks }) => hooks.on('/refer', []))
+      const referral = await refer((side === 'called' ? one.caller : one.called()).dialog)
+      expect([referral.answer, referral.notified]).toEqual([603, []])
+      expect(hearings(one)).toEqual([1, 0])
+      for (const events of journals(one).values())
+        expect(events).toContainEqual(
+          expect.objectContaining({
+            type: 'transfer-refused',
+            code: 'transfer_refused',
+            sentence: expect.stringContaining('without verbs'),
+            cure: expect.stringContaining('Answer with the verbs'),
+          }),
+        )
+    },
+  )
+
   it('refuses with the status that it answers, and the talk goes on', async () => {
     const one = await talking({ referHook: '/refer' }, ({ hooks }) => {
       hooks.answers.set('/refer', () =>

@@ -72,7 +72,16 @@ async function carryOut(asked: Transfer, services: TransferServices): Promise<vo
     const verbs = await nested.ask(by, hook, 'refer', details)
     if (by.hasEnded || other?.hasEnded === true || talk?.signal.aborted === true)
       return turnDown(asked, { status: 481, sentence: goneMeanwhile })
-    if (verbs.length > 0 || !isAttended) return follow(asked, verbs, context.services)
+    if (verbs.length > 0) return follow(asked, verbs, context.services)
+    // A phone that is notified of success shows its user a transfer that never took place.
+    if (!isAttended)
+      throw new AppError(
+        'transfer_refused',
+        'the referHook answered without verbs, so the call stays as it is',
+        {
+          cure: 'Answer with the verbs for the side that is transferred, or with a status of 400 to 699.',
+        },
+      )
   }
   if (isAttended) return attend(asked, context.registry, context.services)
   if (talk === undefined)
@@ -94,9 +103,9 @@ function follow(
   const subscription = referral.accept()
   const decision = toDecision({ rule: 'transfer', outcome: referral.referTo })
   by.journal.note(decision)
-  if (talk === undefined || verbs.length === 0) {
+  if (talk === undefined) {
     subscription.notify(200)
-    if (verbs.length > 0) by.script?.interrupt(verbs, 'the far end asked for another call')
+    by.script?.interrupt(verbs, 'the far end asked for another call')
     return
   }
   const other = talk.otherOf(by)
