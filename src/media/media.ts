@@ -159,8 +159,13 @@ export interface MediaSession {
    * `protection` is for a stream that is not agreed on yet; plain RTP if left out. Throws browsers_unavailable.
    */
   offer(protection?: OfferedProtection): Promise<string>
-  /** Applies the answer to `offer()` or `reoffer()`. */
-  acceptAnswer(sdp: string): Promise<FarEnd>
+  /**
+   * Applies the answer to `offer()` or `reoffer()`. `isEarly`: it comes in a provisional response, and another place
+   * that was made an offer may still answer (RFC 3261 §13.2.2.4), so all offers stay valid, and new places get their own.
+   */
+  acceptAnswer(sdp: string, options?: { readonly isEarly?: boolean }): Promise<FarEnd>
+  /** Notes that the answer that was applied early is the one that counts. */
+  settle(): void
   /** The place where the far end receives its stream; undefined while it holds, or if we may not send there. */
   readonly place: FarPlace | undefined
   /**

@@ -155,7 +155,7 @@ export class LegMedia {
     this.#earlyAnswer = undefined
     if (answer === undefined && early === undefined)
       throw new AppError('media_not_acceptable', 'the far end did not answer the offer')
-    if (answer === undefined || answer === early) return
+    if (answer === undefined || answer === early) return this.#session?.settle()
     await this.#accept(answer, peer)
   }
 
@@ -164,7 +164,7 @@ export class LegMedia {
     if (!this.#owesAnswer || answer === this.#earlyAnswer) return
     this.#earlyAnswer = answer
     try {
-      await this.#accept(answer, peer)
+      await this.#accept(answer, peer, true)
     } catch (error) {
       this.#earlyAnswer = undefined
       throw error
@@ -177,11 +177,11 @@ export class LegMedia {
   }
 
   /** Applies the answer of one of the places that were sent an offer. */
-  async #accept(answer: string, peer: SipPlace | undefined): Promise<FarEnd | undefined> {
+  async #accept(answer: string, peer: SipPlace | undefined, isEarly = false): Promise<FarEnd | undefined> {
     const session = this.#session
     if (session === undefined) return undefined
     if (peer !== undefined) this.#face(session, peer)
-    const farEnd = await session.acceptAnswer(answer)
+    const farEnd = await session.acceptAnswer(answer, { isEarly })
     this.#note(session, farEnd)
     return farEnd
   }

@@ -114,6 +114,10 @@ class ReceivedStreams implements MediaSession {
     return joinSdp(joined, { direction: 'recvonly', version: this.#version })
   }
 
+  settle(): void {
+    for (const one of [this.#caller, this.#called]) one.settle()
+  }
+
   async acceptAnswer(sdp: string): Promise<FarEnd> {
     const parts = splitSdp(sdp)
     const [caller, called] = this.#lines ?? [0, 1]

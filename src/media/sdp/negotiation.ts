@@ -73,6 +73,8 @@ export class Negotiation {
   #sections: readonly LocalSection[] | undefined
   #last: string | undefined
   #agreement: Agreement | undefined
+  /** Whether the agreement may still be replaced by that of another place that was made an offer. */
+  #isEarly = false
   /** The state of going past us: as agreed in the last exchange, and as offered without an answer yet. */
   #past: Past | undefined
   #offeredPast: Past | undefined
@@ -142,7 +144,8 @@ export class Negotiation {
       hasRtcpMux: section.hasRtcpMux,
       ...keys.local,
     }
-    this.#address = this.#addressTowards(remote)
+    if (remote !== undefined || this.#agreement === undefined) this.#address = this.#addressTowards(remote)
+    this.#isEarly = false
     this.#agreement = agree({
       section,
       remote,
@@ -192,7 +195,7 @@ export class Negotiation {
     protection?: OfferedProtection | undefined
     path?: OwnPath | undefined
   } = {}): string {
-    const running = this.#agreement
+    const running = this.#isEarly ? undefined : this.#agreement
     const former = this.#sections
     // The far end has ended its stream; only it may begin one again.
     if (former?.every((section) => 'refused' in section) === true) return this.#write(former)
@@ -232,8 +235,16 @@ export class Negotiation {
     return this.#text(lines, this.#offeredPast.at)
   }
 
-  /** Applies the answer to the last offer. Throws media_not_acceptable. */
-  acceptAnswer(sdp: string): Answered {
+  /** Notes that the answer that was applied early is the one that counts. */
+  settle(): void {
+    this.#isEarly = false
+  }
+
+  /**
+   * Applies the answer to the last offer, or to one of the first offers to several places. After an early one, another
+   * may come. Throws media_not_acceptable.
+   */
+  acceptAnswer(sdp: string, isEarly = false): Answered {
     const { sections } = parseSdp(sdp)
     if (this.#agreement !== undefined && this.#sections?.every((one) => 'refused' in one) === true)
       return { sdp, agreement: this.#agreement, isHeld: true, isPast: false, path: undefined }
@@ -259,7 +270,9 @@ export class Negotiation {
     const direction = directionTowards(section, remote)
     // Several far ends may have been made an offer, each with the address that it can reach. The answer decides the
     // address.
-    if (this.#agreement === undefined) this.#origin = this.#address = this.#addressTowards(undefined)
+    if (this.#agreement === undefined || this.#isEarly)
+      this.#origin = this.#address = this.#addressTowards(undefined)
+    this.#isEarly = isEarly
     this.#agreement = agree({
       section,
       remote,
@@ -300,7 +313,6 @@ export class Negotiation {
   #addressTowards(remote: Endpoint | undefined): string {
     const { local } = this.#options
     const peer = this.#peer
-    if (remote === undefined && this.#agreement !== undefined) return this.#address
     if (peer !== undefined && (remote === undefined || isIP(remote.address) === isIP(peer)))
       return local.towards(peer)
     return remote === undefined ? local.general : local.towards(remote.address)

@@ -30,6 +30,8 @@ interface Open {
 export class SessionPath {
   readonly #options: SessionPathOptions
   #open: Open | undefined
+  /** Whether the far end that is heard has no path, while a browser may still answer. */
+  #isAside = false
   /** The path for our offers, while it is being opened: several browsers may be called at the same time. */
   #opening: Promise<Open> | undefined
   #isClosed = false
@@ -40,22 +42,22 @@ export class SessionPath {
 
   /** The place of the far end's packets in both directions; undefined until the handshake is complete. */
   get place(): Endpoint | undefined {
-    return this.#open?.place
+    return this.#used?.place
   }
 
   /** Whether the far end has no ICE, so that packets go between the ports of the two media lines. */
   get isBetweenPorts(): boolean {
-    const far = this.#open?.far
+    const far = this.#used?.far
     return far !== undefined && far.ice === undefined
   }
 
   /** The port of our candidate; undefined if packets go between the ports of the two media lines. */
   get icePort(): number | undefined {
-    return this.isBetweenPorts ? undefined : this.#open?.path.port
+    return this.isBetweenPorts ? undefined : this.#used?.path.port
   }
 
   get protection(): (Protection & { readonly form: 'browser' }) | undefined {
-    const path = this.#open?.path
+    const path = this.#used?.path
     return path === undefined ? undefined : { form: 'browser', peer: path.peer, gate: path.gate }
   }
 
@@ -88,6 +90,7 @@ export class SessionPath {
     const open = this.#open
     if (open === undefined) return
     if (answered === undefined) return this.leave()
+    this.#isAside = false
     const far = open.ice === 'none' ? { ...answered, ice: undefined } : answered
     if (open.far !== undefined && !isSame(open.far, far))
       throw new AppError('media_not_acceptable', 'two browsers answered one offer')
@@ -99,10 +102,25 @@ export class SessionPath {
     open.path.accept(this.#permitted(far))
   }
 
+  /** Keeps the path unused: the far end that is heard before the answer has none. */
+  setAside(): void {
+    this.#isAside = true
+  }
+
+  /** Closes a path that is set aside: no browser has answered. */
+  settle(): void {
+    if (this.#isAside) this.leave()
+  }
+
   /** Closes the path: the far end continues without one. It may request another one later. */
   leave(): void {
     this.#open?.path.close()
     this.#open = undefined
+    this.#isAside = false
+  }
+
+  get #used(): Open | undefined {
+    return this.#isAside ? undefined : this.#open
   }
 
   /** Closes the path for good. Idempotent. */
@@ -133,7 +151,7 @@ export class SessionPath {
           if (open !== undefined) open.place = from
           onConnected()
         }),
-      onLost: (loss) => once(() => onLost(loss)),
+      onLost: (loss) => once(() => (this.#isAside ? this.leave() : onLost(loss))),
     })
     open = { path, ...said, place: undefined }
     // A path that the far end has left is of no use.

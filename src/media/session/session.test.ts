@@ -27,7 +27,7 @@ function sdpOf(lines: readonly string[], address = '192.0.2.9'): string {
 
 function createSession() {
   const agreed: Agreement[] = []
-  const paths: { readonly connect: () => void; isClosed: boolean }[] = []
+  const paths: { readonly connect: () => void; readonly lose: () => void; isClosed: boolean }[] = []
   let closed = 0
   const link: Pick<WorkerLink, 'request'> = {
     request: async (request) => {
@@ -38,8 +38,9 @@ function createSession() {
     },
   }
   const browsers: Pick<BrowserPaths, 'open'> = {
-    open: async (_far: FarSide | undefined, { onConnected }) => {
-      const path = { connect: () => onConnected({ address: '203.0.113.9', port: 6000 }), isClosed: false }
+    open: async (_far: FarSide | undefined, { onConnected, onLost }) => {
+      const connect = (): void => onConnected({ address: '203.0.113.9', port: 6000 })
+      const path = { connect, lose: () => onLost('no-path'), isClosed: false }
       paths.push(path)
       return {
         peer: paths.length,
@@ -165,6 +166,78 @@ describe('a browser', () => {
     })
     expect(paths[0]?.isClosed).toBe(false)
     expect(last()).toMatchObject({ protection: { form: 'browser', peer: 1 } })
+  })
+})
+
+describe('a phone that is heard before the answer, while other places ring', () => {
+  const plain = ['m=audio 5004 RTP/AVP 0']
+  const answering = (lines: readonly string[]): string =>
+    sdpOf(lines.map((line) => line.replace('actpass', 'active')))
+  const keyIn = (offer: string): string | undefined => /inline:(\S+)/.exec(offer)?.[1]
+
+  async function heardEarly() {
+    const created = createSession()
+    const { session } = created
+    session.face('192.0.2.50', 1)
+    await session.offer({ dtls: 'browser' })
+    session.face('192.0.2.51', 2)
+    const keys = await session.offer({ sdes: 'required' })
+    session.face('192.0.2.9', 3)
+    await session.offer()
+    await session.acceptAnswer(answering(plain), { isEarly: true })
+    return { ...created, keys }
+  }
+
+  it('leaves the path of a browser open, which has it when it answers', async () => {
+    const { session, last, paths } = await heardEarly()
+    expect(paths).toMatchObject([{ isClosed: false }])
+    expect([last()?.protection, last()?.remote?.address, session.port]).toEqual([
+      { form: 'plain' },
+      '192.0.2.9',
+      40_000,
+    ])
+    session.face('192.0.2.50', 1)
+    expect(await session.acceptAnswer(answering(browser))).toMatchObject({ encryption: 'DTLS-SRTP' })
+    paths[0]?.connect()
+    expect(paths).toMatchObject([{ isClosed: false }])
+    expect(last()).toMatchObject({
+      protection: { form: 'browser', peer: 1 },
+      remote: { address: '203.0.113.9', port: 6000 },
+    })
+  })
+
+  it.each<[string, (session: Session) => Promise<void>]>([
+    ['with the same answer', async (session) => session.settle()],
+    ['with another answer', async (session) => void (await session.acceptAnswer(answering(phone)))],
+  ])('closes that path when it answers itself %s', async (_, answers) => {
+    const { session, last, paths } = await heardEarly()
+    await answers(session)
+    expect(paths).toMatchObject([{ isClosed: true }])
+    expect(last()?.protection).toEqual({ form: 'plain' })
+    // Its stream goes on from here: a later offer repeats what is agreed.
+    expect(await session.offer()).toMatch(/m=audio 40000 RTP\/AVP 0 (?!8 )/)
+  })
+
+  it('does not end the call where no browser answers in time', async () => {
+    const { session, paths, last } = await heardEarly()
+    const said: string[] = []
+    session.onEvent(({ type }) => said.push(type))
+    paths[0]?.lose()
+    expect([said, last()?.protection]).toEqual([[], { form: 'plain' }])
+  })
+
+  it('changes no keys: a place that is tried later gets its own, and those that ring answer to theirs', async () => {
+    const { session, keys, last } = await heardEarly()
+    session.face('192.0.2.52', 4)
+    const later = await session.offer({ sdes: 'required' })
+    expect(later).toContain('m=audio 40000 RTP/SAVP 0 8 ')
+    expect(keyIn(later)).not.toBe(keyIn(keys))
+    session.face('192.0.2.51', 2)
+    const crypto = `a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:${'A'.repeat(40)}`
+    await session.acceptAnswer(sdpOf(['m=audio 5006 RTP/SAVP 0', crypto]))
+    const protection = last()?.protection
+    const sent = protection?.form === 'sdes' ? Buffer.from(protection.send.key).toString('base64') : ''
+    expect(sent).toBe(keyIn(keys))
   })
 })
 

@@ -136,10 +136,16 @@ export class Session implements MediaSession, Wired {
     return this.#negotiation.offer({ protection, path })
   }
 
-  async acceptAnswer(sdp: string): Promise<FarEnd> {
-    const answered = this.#negotiation.acceptAnswer(sdp)
-    this.#path.accept(answered.path)
+  async acceptAnswer(sdp: string, { isEarly = false }: { readonly isEarly?: boolean } = {}): Promise<FarEnd> {
+    const answered = this.#negotiation.acceptAnswer(sdp, isEarly)
+    if (isEarly && answered.path === undefined) this.#path.setAside()
+    else this.#path.accept(answered.path)
     return this.#agree(answered)
+  }
+
+  settle(): void {
+    this.#negotiation.settle()
+    this.#path.settle()
   }
 
   get place(): FarPlace | undefined {

@@ -161,6 +161,10 @@ export class ScriptedSession implements MediaSession {
     return Promise.resolve(this.#farEnd)
   }
 
+  settle(): void {
+    // The answers of this stand-in change nothing.
+  }
+
   reoffer({ past, only }: ReofferOptions = {}): string {
     this.#offersPast = past !== undefined
     if (past !== undefined) return `v=0 past ${past.address}:${past.port}`
