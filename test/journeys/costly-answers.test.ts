@@ -30,6 +30,8 @@ beforeAll(async () => {
   costly = await provision(platform.api, { application, isBusy: true })
   other = await provision(platform.api, { application })
   phone = await openRawPhone(platform.sip)
+  // Messages from an address where a user has authenticated are not bounded as those of strangers are.
+  await createCaller(platform, other).call('register', other.realm, { expires: 600, status: 200 })
 })
 
 afterAll(async () => {
@@ -51,31 +53,36 @@ async function workBeforeRegister(): Promise<number> {
   return mainThreadMs(platform.pid) - before
 }
 
-describe.skipIf(isMissing('sipp') || !existsSync('/proc/self/schedstat'))(
-  'an account with costly answers',
-  () => {
-    it('delays a REGISTER of another account by the reading of a few answers, not of those of all its 20 calls', async () => {
-      const target = Array.from({ length: 10 }, () => ({ type: 'phone', number: '15551230100' }))
-      const dials = Array.from({ length: 400 }, () => ({ verb: 'dial', target }))
-      const answer = [{ verb: 'redirect', actionHook: '/call' }, ...dials]
-      application.on('/call', { json: answer })
-      const readingMs = quickestMs(() => parseVerbs(readJson(JSON.stringify(answer))), 0)
-      const caller = createCaller(platform, costly)
-      const load = { calls, callsPerSecond: calls, timeoutSeconds: 150, keepMessages: false, echoes: false }
-      const loop = await caller.start('call', costly.target, {}, load)
-      try {
-        // The first answers are read by code that is not compiled yet.
-        const seen = (): number => application.to('/call').length
-        await until('the calls to be in the loop', () => seen() >= 5 * calls)
-        const enough = seen() + 4 * calls
-        let longestMs = 0
-        while (seen() < enough) longestMs = Math.max(longestMs, await workBeforeRegister())
-        expect(await caller.liveCalls()).toHaveLength(calls)
-        // Read in one piece, the answers of a dozen calls that come at the same time delay it by all of them.
-        expect(longestMs).toBeLessThan(6 * readingMs)
-      } finally {
-        await loop.stop()
-      }
-    })
-  },
-)
+/** Returns the longest time that the main thread worked before a REGISTER had its response, until `isOver`. */
+async function longestWork(isOver: () => boolean): Promise<number> {
+  let longestMs = 0
+  while (!isOver()) longestMs = Math.max(longestMs, await workBeforeRegister())
+  return longestMs
+}
+
+const target = Array.from({ length: 10 }, () => ({ type: 'phone', number: '15551230100' }))
+const dials = Array.from({ length: 400 }, () => ({ verb: 'dial', target }))
+const isMeasured = !isMissing('sipp') && existsSync('/proc/self/schedstat')
+
+// Read in one piece, the answers of a dozen calls that come at the same time would delay it by all of them.
+describe.runIf(isMeasured)('a REGISTER of another account waits for a few pieces of work at most', () => {
+  it('while 20 calls are in a loop over answers of 400 verbs', async () => {
+    const answer = [{ verb: 'redirect', actionHook: '/call' }, ...dials]
+    application.on('/call', { json: answer })
+    const readingMs = quickestMs(() => parseVerbs(readJson(JSON.stringify(answer))), 0)
+    const caller = createCaller(platform, costly)
+    const load = { calls, callsPerSecond: calls, timeoutSeconds: 150, keepMessages: false, echoes: false }
+    const loop = await caller.start('call', costly.target, {}, load)
+    try {
+      // The first answers are read by code that is not compiled yet.
+      const seen = (): number => application.to('/call').length
+      await until('the calls to be in the loop', () => seen() >= 5 * calls)
+      const enough = seen() + 4 * calls
+      const longestMs = await longestWork(() => seen() >= enough)
+      expect(await caller.liveCalls()).toHaveLength(calls)
+      expect(longestMs).toBeLessThan(6 * readingMs)
+    } finally {
+      await loop.stop()
+    }
+  })
+})

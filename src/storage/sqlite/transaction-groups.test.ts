@@ -177,6 +177,12 @@ describe('transactions that come together', () => {
     expect(commits).toBe(3)
   })
 
+  it('are spread over commits of 262,144 characters where they write long texts, which take time on any machine', async () => {
+    const writes = Array.from({ length: 8 }, (_, n) => commit(insert(`${n}`.padEnd(131_072, 'x'))))
+    await Promise.all([...writes, commit(insert('short'))])
+    expect(commits).toBe(5)
+  })
+
   it('are refused at once when ten thousand wait', async () => {
     const writes = Array.from({ length: 10_000 }, () => commit(async () => undefined))
     await expect(commit(insert('late'))).rejects.toMatchObject({ code: 'overloaded' })

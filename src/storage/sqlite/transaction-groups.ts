@@ -31,10 +31,14 @@ const maxWaiting = 10_000
 // has passed. On a busy processor time passes without work, and there a commit for each would cost most.
 const maxGroupMs = 8
 const fewMembers = 8
+// Long texts, such as app_json, cost milliseconds each, whatever else the processor does.
+const maxGroupLength = 262_144
 
 export function createTransactionGroups({ writer, clock, queue }: TransactionGroupOptions): Commit {
   let waiting: Member[] = []
   let isScheduled = false
+  /** The length of the texts that the current group has written. */
+  let groupLength = 0
 
   function schedule(): void {
     if (isScheduled || waiting.length === 0) return
@@ -62,6 +66,7 @@ export function createTransactionGroups({ writer, clock, queue }: TransactionGro
     const until = clock.monotonic() + maxGroupMs
     const settles: (() => void)[] = []
     let begun = 0
+    groupLength = 0
     try {
       rollBack()
       writer.run('BEGIN IMMEDIATE')
@@ -69,6 +74,7 @@ export function createTransactionGroups({ writer, clock, queue }: TransactionGro
         begun++
         settles.push(await runMember(member))
         if (begun >= fewMembers && clock.monotonic() >= until) break
+        if (groupLength >= maxGroupLength) break
       }
       writer.run('COMMIT')
     } catch (error) {
@@ -93,7 +99,10 @@ export function createTransactionGroups({ writer, clock, queue }: TransactionGro
     try {
       const result = await runInSession(
         work,
-        (sql, parameters) => attempt(() => writer.all(sql, parameters)),
+        (sql, parameters) => {
+          groupLength += lengthOf(parameters)
+          return attempt(() => writer.all(sql, parameters))
+        },
         clock,
       )
       writer.run('RELEASE member')
@@ -114,6 +123,12 @@ export function createTransactionGroups({ writer, clock, queue }: TransactionGro
       schedule()
     })
   }
+}
+
+function lengthOf(parameters: readonly unknown[]): number {
+  let length = 0
+  for (const parameter of parameters) if (typeof parameter === 'string') length += parameter.length
+  return length
 }
 
 /** Runs the action immediately and turns a failure into a rejection. */
