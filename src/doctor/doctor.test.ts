@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -84,6 +85,7 @@ describe('ports', () => {
       sipsPort: undefined,
       wssPort: undefined,
       httpsPort: undefined,
+      browserPort: 0,
       rtpPorts: { first: port - (port % 2), last: port - (port % 2) + 1 },
       mediaWorkers: 1,
       platform: async () => platform,
@@ -92,9 +94,33 @@ describe('ports', () => {
       `bad REST API: TCP port ${port} of 127.0.0.1 is in use by another program`,
       'note SIP: any free UDP port, another one at each start',
       'note SIP: any free TCP port, another one at each start',
+      'note browsers: any free UDP port, another one at each start',
       expect.stringContaining('ok RTP: there are free UDP ports'),
     ])
     expect(await cureOf(check)).toBe('Stop that program, or set SWITCHHOOK_HTTP_PORT to a free port.')
+  })
+
+  it('says that another program has the port of browsers', async () => {
+    const socket = createSocket('udp4')
+    await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+    const { port } = socket.address()
+    const check = createPortsCheck({
+      bind: '127.0.0.1',
+      httpPort: 0,
+      sipPort: 0,
+      sipsPort: undefined,
+      wssPort: undefined,
+      httpsPort: undefined,
+      browserPort: port,
+      rtpPorts: { first: 1024, last: 65_535 },
+      mediaWorkers: 1,
+      platform: async () => absent,
+    })
+    expect(await statesOf(check)).toContain(
+      `bad browsers: UDP port ${port} of 127.0.0.1 is in use by another program`,
+    )
+    await new Promise<void>((resolve) => socket.close(() => resolve()))
+    expect(await statesOf(check)).toContain(`ok browsers: UDP port ${port} of 127.0.0.1 is free`)
   })
 })
 

@@ -17,6 +17,7 @@ export interface PortsOptions {
   readonly httpsPort: number | undefined
   readonly sipsPort: number | undefined
   readonly wssPort: number | undefined
+  readonly browserPort: number
   readonly rtpPorts: PortRange
   readonly mediaWorkers: number
   readonly platform: () => Promise<RunningPlatform>
@@ -49,6 +50,7 @@ export function createPortsCheck(options: PortsOptions): Check {
       const platform = await options.platform()
       const findings = await Promise.all([
         ...places.map((place) => lookAt(place, options.bind, platform)),
+        lookAtBrowsers(options, platform),
         lookAtMedia(options),
       ])
       return findings.flat()
@@ -75,6 +77,24 @@ async function lookAt(
     return [ok(`${where} is the running platform's`)]
   const { what, ...rest } = findingOf(toListenError(failure, { setting, transport, address, port }))
   return [{ ...rest, what: `${use}: ${what}` }]
+}
+
+/** The running platform takes this port when the first browser calls. */
+async function lookAtBrowsers(
+  { bind: address, browserPort: port }: PortsOptions,
+  platform: RunningPlatform,
+): Promise<readonly Finding[]> {
+  const place = { use: 'browsers', setting: 'SWITCHHOOK_BROWSER_PORT', transport: 'UDP', port } as const
+  if (port === 0 || !isRunning(platform)) return lookAt(place, address, platform)
+  const where = `browsers: UDP port ${port} of ${address}`
+  const failure = await tryBinding('UDP', address, port)
+  if (failure === undefined) return [ok(`${where} is free, for the first browser that calls`)]
+  return [
+    note(
+      `${where} is taken: by the running platform once a browser has called, or by another program`,
+      'If no browser has called, set SWITCHHOOK_BROWSER_PORT to a free port and start the platform again.',
+    ),
+  ]
 }
 
 /** Takes the port for a moment, as a start would. */

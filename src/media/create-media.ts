@@ -168,6 +168,7 @@ export function createMedia(options: MediaOptions): Media {
     name: 'media',
     async start() {
       await demandPorts(bind, options.ports, options.workers)
+      await paths.lookAtPort()
       try {
         await Promise.all(members.map(({ link }) => link.start()))
       } catch (error) {

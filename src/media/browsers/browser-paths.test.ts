@@ -1,10 +1,15 @@
 // The process of browsers as used by the main thread, with a test in place of the process.
+import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import { createSocket } from 'node:dgram'
 import { EventEmitter } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { until } from '../../../test/support/wait.ts'
+import { systemClock } from '../../lib/clock.ts'
 import { silentLogger } from '../../lib/log.ts'
+import type { Logger } from '../../lib/log.ts'
 import { BrowserPaths } from './browser-paths.ts'
 import type { FromBrowsers, OwnSide, PathLoss, ToBrowsers } from './messages.ts'
 
@@ -252,5 +257,45 @@ describe('a stop', () => {
     await paths.stop()
     await expect(paths.open(undefined, events)).rejects.toThrow('the platform is stopping')
     expect(processes).toEqual([])
+  })
+})
+
+describe('a port of browsers that another program has', () => {
+  const logged: [object, string][] = []
+  const log = { ...silentLogger, warn: (fields: object, text: string) => void logged.push([fields, text]) }
+
+  it('is logged at the start and at the first call, with the setting, and the library prints nothing', async () => {
+    const socket = createSocket('udp4')
+    onTestFinished(() => void socket.close())
+    await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+    const { port } = socket.address()
+    const limits = { connectMs: 30_000, peers: 16 }
+    const options = { bind: '127.0.0.1', port, limits, clock: systemClock, log: log as unknown as Logger }
+    const paths = new BrowserPaths(options)
+    await paths.lookAtPort()
+    const reason = `UDP port ${port} of 127.0.0.1 is in use by another program: stop that program, or set SWITCHHOOK_BROWSER_PORT to a free port.`
+    expect(logged).toEqual([[{ port, reason }, 'browsers cannot call or be called']])
+    const events = { onConnected: () => undefined, onLost: () => undefined }
+    await expect(paths.open(undefined, events)).rejects.toMatchObject({
+      code: 'browsers_unavailable',
+      message: expect.stringContaining(reason) as string,
+    })
+    await paths.stop()
+    expect(logged).toHaveLength(1)
+  })
+
+  it('what the process prints is logged, a bounded part of it', async () => {
+    logged.length = 0
+    const printing = (): ChildProcess => {
+      const program = "for (let n = 0; n < 200; n++) console.error('x'.repeat(1000))"
+      return spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+    }
+    const limits = { connectMs: 30_000, peers: 16 }
+    const options = { bind: '127.0.0.1', port: 0, limits, clock: systemClock, log: log as unknown as Logger }
+    const paths = new BrowserPaths({ ...options, createProcess: printing })
+    const events = { onConnected: () => undefined, onLost: () => undefined }
+    await expect(paths.open(undefined, events)).rejects.toThrow('ended at its start')
+    await until('the lines', () => logged.length === 50)
+    expect(logged[0]).toEqual([{ line: 'x'.repeat(300) }, 'the process of browsers printed a line'])
   })
 })

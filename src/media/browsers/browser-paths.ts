@@ -8,6 +8,7 @@ import type { Logger } from '../../lib/log.ts'
 import { createConfinedProcess } from './confined-process.ts'
 import type { ProcessUser } from './confined-process.ts'
 import type { FarSide, FromBrowsers, Gate, OwnSide, PathLimits, PathLoss, ToBrowsers } from './messages.ts'
+import { tryUdpPort } from './udp-port.ts'
 
 export interface BrowserPathsOptions {
   readonly bind: string
@@ -40,6 +41,9 @@ export interface BrowserPath {
 
 const startMs = 10_000
 const openMs = 3000
+// Of what one process prints.
+const maxPrinted = 50
+const maxLineChars = 300
 
 interface Known extends PathEvents {
   readonly resolve: (own: OwnSide) => void
@@ -62,6 +66,16 @@ export class BrowserPaths {
 
   constructor(options: BrowserPathsOptions) {
     this.#options = options
+  }
+
+  /** Logs that no browser can call, if another program has the port. The first call would find it otherwise. */
+  async lookAtPort(): Promise<void> {
+    const { bind, port, log } = this.#options
+    if (port === 0) return
+    await tryUdpPort(bind, port).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error)
+      log.warn({ port, reason }, 'browsers cannot call or be called')
+    })
   }
 
   /** Opens a path. `far` is the far end's side if it made the offer. Throws `browsers_unavailable`. */
@@ -126,6 +140,7 @@ export class BrowserPaths {
       throw unavailable('the process of browsers could not be started', error)
     }
     this.#child = child
+    this.#hear(child)
     const token = randomBytes(32).toString('hex')
     try {
       const ready = await new Promise<FromBrowsers & { kind: 'ready' }>((resolve, reject) => {
@@ -160,6 +175,21 @@ export class BrowserPaths {
       if (child.connected) child.disconnect()
       throw error
     }
+  }
+
+  /** Logs what the native library and Node.js print, a bounded part of it: strangers may cause some of it. */
+  #hear({ stdout, stderr }: ChildProcess): void {
+    let left = maxPrinted
+    const log = (text: string): void => {
+      for (const line of text.split('\n').filter((one) => one.trim() !== '')) {
+        if (left-- <= 0) return
+        this.#options.log.warn(
+          { line: line.slice(0, maxLineChars) },
+          'the process of browsers printed a line',
+        )
+      }
+    }
+    for (const stream of [stdout, stderr]) stream?.setEncoding('utf8').on('data', log)
   }
 
   #onMessage(message: Exclude<FromBrowsers, { kind: 'ready' | 'failed' }>): void {

@@ -28,7 +28,7 @@ export function confinement(user: ProcessUser | undefined): ForkOptions & { read
     '--disable-warning=SecurityWarning',
     ...[...readable].map((path) => `--allow-fs-read=${path}`),
   ]
-  return { env: {}, execArgv, ...user }
+  return { env: {}, execArgv, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], ...user }
 }
 
 /** Throws the error of the system, for example if the platform may not start a process of this user. */

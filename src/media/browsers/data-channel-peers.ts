@@ -2,8 +2,6 @@
 // It aborts its whole process if a callback throws, if its UDP port is taken, or if two threads use it
 // (docs/decisions/0083). So only the process of browsers loads it, none of its callbacks throws, and the port is held
 // from the start.
-import { createSocket } from 'node:dgram'
-import { isIPv6 } from 'node:net'
 import library from 'node-datachannel'
 import type { PeerConnection, Track } from 'node-datachannel'
 import { IceStandIn } from './ice-stand-in.ts'
@@ -11,6 +9,7 @@ import type { OwnPort } from './ice-stand-in.ts'
 import type { FarSide, OwnSide, PathLoss } from './messages.ts'
 import type { Peer, PeerEvents, Peers } from './peers.ts'
 import { toDescription } from './description.ts'
+import { tryUdpPort } from './udp-port.ts'
 
 export interface PeersOptions {
   readonly bind: string
@@ -20,7 +19,7 @@ export interface PeersOptions {
 /** Rejects if the port is not available. `port` is 0 for any. */
 export async function createDataChannelPeers({ bind, ...options }: PeersOptions): Promise<Peers> {
   // The library cannot find its connections behind a port that the system chose.
-  const port = options.port === 0 ? await freePort(bind) : options.port
+  const port = await tryUdpPort(bind, options.port)
   // The library's log names addresses and fingerprints of far ends; what matters is reported.
   library.initLogger('Fatal', () => undefined)
   // Undefined binds both IP versions, like our other sockets on `::`.
@@ -47,17 +46,6 @@ export async function createDataChannelPeers({ bind, ...options }: PeersOptions)
     },
     close: () => listener.stop(),
   }
-}
-
-function freePort(bind: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const socket = createSocket(isIPv6(bind) ? 'udp6' : 'udp4')
-    socket.once('error', reject)
-    socket.bind({ address: bind, port: 0, exclusive: true }, () => {
-      const { port } = socket.address()
-      socket.close(() => resolve(port))
-    })
-  })
 }
 
 interface DataChannelPeerOptions {
