@@ -56,7 +56,7 @@ export default defineConfig({
     maxWorkers: cores + 2,
     sequence: { sequencer: LongFirst },
     // Generous, since a machine may be slow or busy: they end what hangs and measure nothing.
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     // One slip of a slow machine does not throw a run away; scripts/count-tests.ts names the test, so that it is mended.
     retry: process.env['CI'] === 'true' ? 1 : 0,

@@ -1,6 +1,6 @@
-// docs/reference/destinations.md, from the ranges in src/calls/defence/destination-classes.ts.
-import { destinationClasses, numberRanges } from '../../src/calls/defence/destination-classes.ts'
-import { defaultLimits } from '../../src/calls/defence/defence-settings.ts'
+// docs/reference/destinations.md, from the ranges in src/calls/destination-classes.ts.
+import { destinationClasses, numberRanges } from '../../src/calls/destination-classes.ts'
+import { defaultLimits } from '../../src/calls/defence-settings.ts'
 import { page, table } from './page.ts'
 
 export function destinationsPage(): string {
@@ -9,7 +9,7 @@ export function destinationsPage(): string {
     const prefixes = numberRanges.filter((range) => range.class === name && range.name === place)
     return [`\`${name}\``, place, prefixes.map(({ prefix }) => `+${prefix}`).join(', ')]
   })
-  return page('Destinations that are closed at first', '`src/calls/defence/destination-classes.ts`', [
+  return page('Destinations that are closed at first', '`src/calls/destination-classes.ts`', [
     `Calls to these numbers are refused with [\`destination_closed\`](errors.md) until the \`CallDefence\` of the account opens the`,
     `class (${destinationClasses.map((name) => `\`allow_${name}\``).join(', ')}) or a prefix (\`open_prefixes\`); the service provider`,
     'may forbid that. Numbers are classed as a carrier would read them: with `+`, `00` or `011`, as dialled and as they stand in the',

@@ -5,10 +5,10 @@ import {
   defaultLimits,
   isOpen,
   killSwitches,
-} from '../calls/defence/defence-settings.ts'
-import type { CallDefence, DefenceLimit } from '../calls/defence/defence-settings.ts'
-import { destinationClasses } from '../calls/defence/destination-classes.ts'
-import type { DestinationClass } from '../calls/defence/destination-classes.ts'
+} from '../calls/defence-settings.ts'
+import type { CallDefence, DefenceLimit } from '../calls/defence-settings.ts'
+import { destinationClasses } from '../calls/destination-classes.ts'
+import type { DestinationClass } from '../calls/destination-classes.ts'
 import { choicesOf } from '../calls/defence/stored-choices.ts'
 import type { StoredChoices } from '../calls/defence/stored-choices.ts'
 import type { Row } from '../storage/storage.ts'

@@ -1,7 +1,7 @@
 // A call as a client of the API, or an application over WebSocket, requests it.
 import type { HeaderField } from '../sip/message/message.ts'
-import type { HookForm } from './application/hook-form.ts'
-import type { Target } from './outbound/target.ts'
+import type { HookForm } from './verb/hook-form.ts'
+import type { Target } from './verb/target.ts'
 import type { CallScript } from './ports.ts'
 
 /** The fields that a request and an order have in common. */

@@ -4,20 +4,20 @@ import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import type { LiveCall } from './journal/live-call.ts'
 import type { CallRequest } from './call-request.ts'
-import type { CallServices } from './call-services.ts'
-import type { AskedCommands } from './command.ts'
+import type { AskedCommands, ReadCommands, ReadOrder } from './command.ts'
 import type { CommandReply } from './session/session.ts'
 import type { DryQuestion, DryRun } from './dry-run/dry-question.ts'
 import type { LiveConference } from './rooms/live-conference.ts'
 import type { Alerts } from '../contracts/alert.ts'
 import type { OutdialUsageStore } from '../contracts/outdial-usage.ts'
-import type { DefenceLimit } from './defence/defence-settings.ts'
+import type { DefenceLimit } from './defence-settings.ts'
+import type { ArrivalNeeds } from './arrivals/needs.ts'
 
 export type { CallRequest, CallWishes } from './call-request.ts'
 export type { DryQuestion, DryRun } from './dry-run/dry-question.ts'
 export type { LiveCall } from './journal/live-call.ts'
 export type { LiveConference } from './rooms/live-conference.ts'
-export type { Credentials, Target, TargetOf } from './outbound/target.ts'
+export type { Credentials, Target, TargetOf } from './verb/target.ts'
 
 /** A call that has been checked and can be made. */
 export interface PreparedCall extends Pick<LiveCall, 'call_sid' | 'call_id'> {
@@ -72,7 +72,27 @@ export interface CallHandlers {
   wire(event: WireEvent): void
 }
 
-export interface CallsOptions extends Omit<CallServices, 'node' | 'maxCallMs' | 'ringingMs' | 'pool'> {
+/** The needs that the engine itself makes, for all of its calls. */
+type OwnNeeds =
+  | 'registry'
+  | 'tap'
+  | 'admission'
+  | 'pace'
+  | 'guard'
+  | 'queues'
+  | 'conferences'
+  | 'heardPaces'
+  | 'logStranger'
+  | 'logLost'
+  | 'order'
+  | 'node'
+
+export interface EngineNeeds extends Omit<ArrivalNeeds, OwnNeeds> {
+  readonly commands: ReadCommands
+  readonly orders: ReadOrder
+}
+
+export interface CallsOptions extends Omit<EngineNeeds, 'maxCallMs' | 'ringingMs' | 'pool'> {
   /** The address that the operator named: `fs_public_ip` in hooks. */
   readonly publicAddress: string | undefined
   /** The base of the REST API, undefined until it listens: `service_url` and `api_base_url` in hooks. */

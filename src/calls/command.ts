@@ -1,11 +1,11 @@
 // The engine's view of a command: the state of the call that it needs, and how it begins. Commands are in commands/.
-import type { HookForm } from './application/hook-form.ts'
+import type { HookForm } from './verb/hook-form.ts'
 import type { CallRequest } from './call-request.ts'
 import type { Leg } from './leg/leg.ts'
 import type { AccountFacts } from './ports.ts'
 import type { LegBridge, LegMember, Whisper } from './leg/leg-options.ts'
 import type { RunningScript } from './session/running-script.ts'
-import type { OwnRequestOutcome } from './leg/leg-requests.ts'
+import type { OwnRequestOutcome } from './verb/own-request.ts'
 
 /** The commands of one request: the value of each by its name. Other fields of the request are in it too. */
 export type AskedCommands = Readonly<Record<string, unknown>>

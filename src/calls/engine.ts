@@ -3,16 +3,14 @@ import type { ThreadTime } from '../lib/bounds/thread-time.ts'
 import { AppError } from '../lib/errors.ts'
 import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
 import { Admission, overloaded, stopping } from './admission.ts'
-import { toLetter } from './application/run-commands.ts'
-import type { CallContext } from './call-context.ts'
-import type { CallServices } from './call-services.ts'
+import { toLetter } from './script/run-commands.ts'
 import type { AskedCommands } from './command.ts'
 import type { CommandReply } from './session/session.ts'
-import type { CallHandlers, CallRequest, Calls, LiveCall, PreparedCall } from './calls.ts'
+import type { CallHandlers, CallRequest, Calls, LiveCall, PreparedCall, EngineNeeds } from './calls.ts'
 import { dryRun } from './dry-run/dry-run.ts'
 import type { DryQuestion, DryRun } from './dry-run/dry-question.ts'
-import { cancelArrival, serveInvite } from './inbound/serve-invite.ts'
-import type { Arrival } from './inbound/serve-invite.ts'
+import { cancelArrival, serveInvite } from './arrivals/serve-invite.ts'
+import type { Arrival } from './arrivals/serve-invite.ts'
 import type { NodeFacts } from './journal/hook-payloads.ts'
 import type { JournalWriter } from './journal/journal-writer.ts'
 import type { JournalEvent } from './journal/journal.ts'
@@ -23,14 +21,14 @@ import { CallPace } from './inbound/call-pace.ts'
 import { createLostCallLog, createStrangerLog } from './inbound/stranger-log.ts'
 import { WireTap } from './journal/wire-tap.ts'
 import { hangUpFor } from './leg/hang-up-for.ts'
-import { toRefusal, toStackRefusal } from './leg/refusals.ts'
-import type { Refusal } from './leg/refusals.ts'
+import { toRefusal, toStackRefusal } from './journal/refusals.ts'
+import type { Refusal } from './journal/refusals.ts'
 import { toOrder } from './outbound/call-order.ts'
 import type { ScriptedOrder } from './outbound/call-order.ts'
-import { placeCall } from './outbound/place-call.ts'
+import { placeCall } from './arrivals/place-call.ts'
 import type { Alerts } from '../contracts/alert.ts'
 import type { OutdialUsageStore } from '../contracts/outdial-usage.ts'
-import type { DefenceLimit } from './defence/defence-settings.ts'
+import type { DefenceLimit } from './defence-settings.ts'
 import { OutdialGuard } from './defence/outdial-guard.ts'
 import { CallRegistry } from './registry.ts'
 import { RemovedAccounts } from './removed-accounts.ts'
@@ -41,8 +39,9 @@ import type { LiveConference } from './rooms/live-conference.ts'
 import { Queues } from './rooms/queues.ts'
 import { checkShare } from './routing/call-limits.ts'
 import { toDecision } from './journal/decision.ts'
+import type { ArrivalNeeds } from './arrivals/needs.ts'
 
-export interface EngineOptions extends Omit<CallServices, 'node'> {
+export interface EngineOptions extends EngineNeeds {
   readonly publicAddress: string | undefined
   readonly apiBaseUrl: (() => string | undefined) | undefined
   readonly alerts: Alerts | undefined
@@ -61,7 +60,7 @@ const retryAfterSeconds = 5
 export class CallEngine implements Calls, CallHandlers {
   readonly name = 'calls'
   readonly #options: EngineOptions
-  readonly #context: CallContext
+  readonly #needs: ArrivalNeeds
   readonly #registry: CallRegistry
   readonly #tap = new WireTap()
   readonly #admission: Admission
@@ -78,8 +77,9 @@ export class CallEngine implements Calls, CallHandlers {
     const detach = (journal: JournalWriter) => this.#tap.detach(journal.facts.started.sip_call_id, journal)
     this.#registry = new CallRegistry(options.clock, detach, () => removed.follow())
     const removed = new RemovedAccounts({ ...options, registry: this.#registry })
-    this.#context = {
-      services: { ...options, node: () => this.#node() },
+    this.#needs = {
+      ...options,
+      node: () => this.#node(),
       registry: this.#registry,
       tap: this.#tap,
       admission: this.#admission,
@@ -170,7 +170,7 @@ export class CallEngine implements Calls, CallHandlers {
   }
 
   conferences(account_sid: string): LiveConference[] {
-    return this.#context.conferences.of(account_sid).map(toLiveConference)
+    return this.#needs.conferences.of(account_sid).map(toLiveConference)
   }
 
   journal(account_sid: string, call_sid: string): readonly JournalEvent[] | undefined {
@@ -181,7 +181,7 @@ export class CallEngine implements Calls, CallHandlers {
     const order = await toOrder(request, this.#options.directory)
     const refused = this.#admission.refusal()
     if (refused !== undefined) throw refused
-    this.#context.pace.demandTime()
+    this.#needs.pace.demandTime()
     await this.#guard.demand(order.account, order.to)
     await this.#demandShare(order.account)
     const { call_sid, call_id } = order
@@ -191,7 +191,7 @@ export class CallEngine implements Calls, CallHandlers {
   async dryRun(account_sid: string, question: DryQuestion): Promise<DryRun> {
     const account = await this.#options.directory.account(account_sid)
     if (account === undefined) throw new AppError('not_found', 'no such account')
-    return dryRun(account, question, this.#context)
+    return dryRun(account, question, this.#needs)
   }
 
   async #order(account_sid: string, data: unknown): Promise<string> {
@@ -220,7 +220,7 @@ export class CallEngine implements Calls, CallHandlers {
   async #begin(order: ScriptedOrder): Promise<void> {
     const refused = this.#admission.refusal()
     const leave = this.#admission.enter()
-    const { sent, done } = placeCall(order, this.#context, refused)
+    const { sent, done } = placeCall(order, this.#needs, refused)
     void done.finally(leave)
     await sent
     // A client that has the call_sid must find a record of the call, even if this process is killed now. If storage
@@ -288,7 +288,7 @@ export class CallEngine implements Calls, CallHandlers {
 
   /** Refuses a call of which nothing could be kept, at once: finding out whose it is would wait for the database. */
   #turnAway(invite: IncomingInvite, error: AppError): void {
-    this.#context.logLost(invite, this.#options, error)
+    this.#needs.logLost(invite, this.#options, error)
     invite.reject({ ...toRefusal(error).reply, isUnproven: true })
     this.#tap.drop(invite.callId)
   }
@@ -304,7 +304,7 @@ export class CallEngine implements Calls, CallHandlers {
     this.#arrivals.add(arrival)
     const leave = this.#admission.enter()
     invite.onCancel((cancel, unconfirmed) => cancelArrival(arrival, cancel, unconfirmed))
-    void serveInvite(arrival, this.#context).finally(() => {
+    void serveInvite(arrival, this.#needs).finally(() => {
       this.#arrivals.delete(arrival)
       if (arrival.leg === undefined) this.#tap.drop(invite.callId)
       leave()

@@ -3,10 +3,28 @@
 import type { OfferedHandshake, OfferedKeys } from '../media/media.ts'
 import type { Hook } from '../contracts/hook.ts'
 import type { Pattern } from '../lib/pattern.ts'
-import type { CallDefence } from './defence/defence-settings.ts'
+import type { CallDefence } from './defence-settings.ts'
 import type { RecordingFormat } from '../contracts/recording.ts'
 import type { KeyWay } from '../media/media.ts'
+import type { Sip } from '../sip/sip.ts'
 import type { Transport } from '../sip/transport/transports.ts'
+
+/** The part of the SIP stack that calls use. */
+export type CallSip = Pick<
+  Sip,
+  | 'hasUserAt'
+  | 'authenticate'
+  | 'bindings'
+  | 'byeIn'
+  | 'drain'
+  | 'addressFor'
+  | 'invite'
+  | 'listening'
+  | 'open'
+  | 'reach'
+  | 'resolve'
+  | 'rest'
+>
 
 export interface AccountFacts {
   readonly account_sid: string

@@ -1,9 +1,16 @@
 // The addresses to which the messages of a far end may direct a call.
 import type { Binding, Remote } from '../sip/sip.ts'
-import type { CallServices } from './call-services.ts'
-import type { AccountFacts } from './ports.ts'
+import type { AccountFacts, CallSip } from './ports.ts'
 
-export type ReachServices = Pick<CallServices, 'isAllowedAddress' | 'isAllowedHop' | 'isSipProxy' | 'sip'>
+export interface ReachNeeds {
+  readonly sip: () => CallSip
+  /** Whether a customer's SIP URI may lead to this IP address. */
+  readonly isAllowedAddress: (address: string) => boolean
+  /** Whether a customer may direct media to this IP address; through a proxy of the operator, its signalling too. */
+  readonly isAllowedHop: (address: string) => boolean
+  /** Whether this IP address is a SIP proxy of the operator. Messages from it are those of the users behind it. */
+  readonly isSipProxy: (address: string) => boolean
+}
 
 /**
  * Returns a check of the places to which a far end may direct a call by Record-Route, Path, Contact or a redirect.
@@ -13,7 +20,7 @@ export type ReachServices = Pick<CallServices, 'isAllowedAddress' | 'isAllowedHo
 export function reachableFor(
   peer: string | undefined,
   account: Pick<AccountFacts, 'sip_realm'>,
-  { isAllowedAddress, isAllowedHop, isSipProxy, sip }: ReachServices,
+  { isAllowedAddress, isAllowedHop, isSipProxy, sip }: ReachNeeds,
 ): (place: Remote) => boolean {
   const isAllowed =
     peer !== undefined && isSipProxy(peer)
@@ -26,7 +33,7 @@ export function reachableFor(
 /** Returns a check that refuses only other accounts' phones registered here. A carrier's owner may choose any place. */
 export function apartFromPhones(
   account: Pick<AccountFacts, 'sip_realm'>,
-  { sip }: Pick<CallServices, 'sip'>,
+  { sip }: Pick<ReachNeeds, 'sip'>,
 ): (place: Remote) => boolean {
   return (place) => !isPhoneOfAnother(sip().bindings.reachedAt(place), account)
 }

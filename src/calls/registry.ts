@@ -1,7 +1,7 @@
 // The legs of this node: the live ones, from which counts are computed, and for a while those that have ended.
 import type { Clock } from '../lib/clock.ts'
 import { toLiveCall } from './journal/projection.ts'
-import type { LiveCall } from './calls.ts'
+import type { LiveCall } from './journal/live-call.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import type { JournalWriter } from './journal/journal-writer.ts'
 import type { Leg } from './leg/leg.ts'

@@ -1,7 +1,7 @@
 // The command sip_request: sends a request to the far end within the dialog, and returns its response to the client.
 import { maxContentLength, toRequest } from '../calls/application/app-requests.ts'
-import { ownMethods } from '../calls/leg/leg-requests.ts'
-import type { OwnMethod } from '../calls/leg/leg-requests.ts'
+import { ownMethods } from '../calls/verb/own-request.ts'
+import type { OwnMethod } from '../calls/verb/own-request.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineCommand } from './define/define-command.ts'
 import { json } from './define/values.ts'

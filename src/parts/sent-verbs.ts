@@ -2,7 +2,7 @@
 // its hooks have used up theirs.
 import { actingTenant } from '../lib/acting-for.ts'
 import type { ThreadTime } from '../lib/bounds/thread-time.ts'
-import type { RunnableVerb } from '../calls/verb.ts'
+import type { RunnableVerb } from '../calls/verb/verb.ts'
 import { stepsOfVerbs } from '../verbs/index.ts'
 
 const maxWaitMs = 10_000

@@ -12,8 +12,8 @@ import { placeOn } from '../../test/support/scripted-engine/place-on.ts'
 import { heldAnswer } from '../../test/support/scripted-engine/scripted-hooks.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { sipResponse } from '../../test/support/scripted-engine/scripted-messages.ts'
-import { combine, noChoices } from '../calls/defence/defence-settings.ts'
-import type { DefenceChoices } from '../calls/defence/defence-settings.ts'
+import { combine, noChoices } from '../calls/defence-settings.ts'
+import type { DefenceChoices } from '../calls/defence-settings.ts'
 import { parseVerbs } from './index.ts'
 
 /** Starts a call that runs `sip:refer` once it is answered, and plays a file afterwards. */

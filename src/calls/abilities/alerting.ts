@@ -1,7 +1,7 @@
 // The ability to alert a person, by the alerts of the account, and the phone of an unanswered caller.
 import { toHeaderFields } from '../application/app-headers.ts'
 import type { Leg } from '../leg/leg.ts'
-import type { Alerting } from './abilities.ts'
+import type { Alerting } from '../verb/abilities.ts'
 
 export function createAlerting({
   journal,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { answer, rest, runVerbs, verb } from '../../../test/support/scripted-engine/script.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { Abilities, Decline } from './abilities.ts'
+import type { Abilities, Decline } from '../verb/abilities.ts'
 
 describe('the call that a verb sees', () => {
   it('is known to be answered, and to be over', async () => {

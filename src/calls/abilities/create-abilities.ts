@@ -3,8 +3,7 @@ import { factsOf } from '../application/http-application.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { RunningScript } from '../session/running-script.ts'
 import { referralsOf } from '../bridge/transfer.ts'
-import type { CallContext } from '../call-context.ts'
-import type { Abilities } from './abilities.ts'
+import type { Abilities } from '../verb/abilities.ts'
 import { createAlerting } from './alerting.ts'
 import { createDialogRequests } from './dialog-requests.ts'
 import { createDigits } from './digits.ts'
@@ -27,10 +26,11 @@ import { createSound } from './sound.ts'
 import { createTags } from './tags.ts'
 import { createTime } from './time.ts'
 import { createTracks } from './tracks.ts'
-import { LegVoice } from './voice.ts'
+import { LegVoice } from '../voice/voice.ts'
+import type { AbilityNeeds } from './needs.ts'
 
 export interface AbilitiesOptions extends LegHooksOptions {
-  readonly context: CallContext
+  readonly needs: AbilityNeeds
   /** Runs verbs on other legs of the call. */
   readonly nested: NestedVerbs
   /** Called with events of the running verb, such as those of its prompt and the keys that end it. */
@@ -44,15 +44,15 @@ export interface ScriptAbilities extends Abilities {
 }
 
 export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
-  const { leg, application, context, nested } = options
+  const { leg, application, needs, nested } = options
   const { script } = application
-  const { clock, speech, audio } = context.services
+  const { clock, speech, audio } = needs
   const notes = new CallNotes(leg.journal)
   const hooks = new LegHooks({
     ...options,
     wait: () => wait,
     clock,
-    facts: () => factsOf(leg, context.services),
+    facts: () => factsOf(leg, needs),
   })
   const report = createReport(options)
   const resolveUrl = (url: string): string => application.resolveUrl(url)
@@ -67,8 +67,8 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     settings: leg.session.settings,
     report,
   })
-  const refer = referralsOf({ hook: () => leg.session.settings.current.referHook, context, nested })
-  const wait = new HookWait({ leg, clock, nested, voice, parseVerbs: context.services.verbs })
+  const refer = referralsOf({ hook: () => leg.session.settings.current.referHook, needs, nested })
+  const wait = new HookWait({ leg, clock, nested, voice, parseVerbs: needs.verbs })
   return {
     signalling: new LegSignalling(leg, notes),
     voice,
@@ -79,21 +79,21 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
       onBargeIn: () => report('dtmf-bargein-detected'),
     }),
     tracks: createTracks({ leg, voice, notes }),
-    siprec: createSiprec({ leg, context, notes }),
+    siprec: createSiprec({ leg, needs, notes }),
     sound: createSound(leg),
     recording: createRecording(leg, notes),
-    settings: createSetting({ settings: leg.session.settings, verbs: context.services.verbs, resolveUrl }),
+    settings: createSetting({ settings: leg.session.settings, verbs: needs.verbs, resolveUrl }),
     keys: createKeys(leg),
     requests: createRequests(leg, notes),
-    referring: createReferring({ leg, context, notes }),
+    referring: createReferring({ leg, needs, notes }),
     alerting: createAlerting(leg),
     hooks,
     running: createRunning(options, hooks, (referral) => refer(referral, leg)),
     tags: createTags(leg.journal),
-    rooms: createRooms({ leg, application, nested, context }),
-    legs: createLegs({ leg, script, context, nested, voice, notes }),
-    streams: createStreaming({ leg, application, context, nested }),
-    queues: createQueueing({ leg, context, nested, voice, refer }),
+    rooms: createRooms({ leg, application, nested, needs }),
+    legs: createLegs({ leg, script, needs, nested, voice, notes }),
+    streams: createStreaming({ leg, application, needs, nested }),
+    queues: createQueueing({ leg, needs, nested, voice, refer }),
     time: createTime(clock),
     notes,
   }

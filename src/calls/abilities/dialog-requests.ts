@@ -6,7 +6,7 @@ import type { Reply } from '../../sip/sip.ts'
 import { withoutKeys } from '../journal/sip-text.ts'
 import type { Leg } from '../leg/leg.ts'
 import { acceptedRequest, maxWaitingRequests, tooManyRequests } from '../session/kept-requests.ts'
-import type { Asking } from './abilities.ts'
+import type { Asking } from '../verb/abilities.ts'
 
 const maxBodyChars = 16_384
 

@@ -6,7 +6,7 @@ import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { Abilities, CollectRequest } from './abilities.ts'
+import type { Abilities, CollectRequest } from '../verb/abilities.ts'
 import type { Collected, DigitRules } from '../digits/digit-collector.ts'
 
 const rules: DigitRules = {

@@ -6,7 +6,7 @@ import { DigitCollector } from '../digits/digit-collector.ts'
 import type { Collected } from '../digits/digit-collector.ts'
 import type { Leg } from '../leg/leg.ts'
 import { stopped } from '../session/stop.ts'
-import type { CollectRequest, Digits } from './abilities.ts'
+import type { CollectRequest, Digits } from '../verb/abilities.ts'
 
 export interface DigitsOptions {
   readonly leg: Pick<Leg, 'onDigit' | 'journal'>

@@ -4,13 +4,13 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
-import type { Filler, HookDelay, WaitWishes } from '../application/settings.ts'
+import type { Filler, HookDelay, WaitWishes } from '../verb/settings.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { BackgroundEnd } from '../leg/leg-sound.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import { stopped } from '../session/stop.ts'
-import type { ParseVerbs, RunnableVerb } from '../verb.ts'
-import type { LegVoice } from './voice.ts'
+import type { ParseVerbs, RunnableVerb } from '../verb/verb.ts'
+import type { LegVoice } from '../voice/voice.ts'
 
 export interface HookWaitOptions {
   readonly leg: Leg

@@ -5,11 +5,11 @@ import { Pace } from '../../lib/bounds/pace.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import { dial } from '../bridge/dial.ts'
 import { demandFromHost } from '../outbound/caller-identity.ts'
-import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { AccountFacts, CallScript } from '../ports.ts'
-import type { Legs, Notes } from './abilities.ts'
-import type { LegVoice } from './voice.ts'
+import type { Legs, Notes } from '../verb/abilities.ts'
+import type { LegVoice } from '../voice/voice.ts'
+import type { AbilityNeeds } from './needs.ts'
 
 /**
  * The rate at which a call may dial. A call that dials all the time would slow down others, and each leg leaves a
@@ -20,16 +20,16 @@ const legPace = { burst: 30, perSecond: 1 }
 export interface LegsOptions {
   readonly leg: Leg
   readonly script: CallScript
-  readonly context: CallContext
+  readonly needs: AbilityNeeds
   readonly nested: NestedVerbs
   readonly voice: Pick<LegVoice, 'play' | 'borrow'>
   readonly notes: Notes
 }
 
 export function createLegs(options: LegsOptions): Legs {
-  const { leg, script, context, nested, voice, notes } = options
+  const { leg, script, needs, nested, voice, notes } = options
 
-  const { clock } = context.services
+  const { clock } = needs
   const pace = new Pace({ ...legPace, clock })
 
   async function turn(signal: AbortSignal): Promise<void> {
@@ -40,7 +40,7 @@ export function createLegs(options: LegsOptions): Legs {
   }
 
   async function account(): Promise<AccountFacts> {
-    const found = await context.services.directory.account(script.account_sid)
+    const found = await needs.directory.account(script.account_sid)
     if (found?.is_active !== true) throw new AppError('account_inactive', 'Account exists but is inactive')
     return found
   }
@@ -48,9 +48,9 @@ export function createLegs(options: LegsOptions): Legs {
   return {
     async dial(request) {
       const own = await account()
-      const { directory } = context.services
+      const { directory } = needs
       for (const { fromHost } of request.targets) await demandFromHost(fromHost, own, directory)
-      return await dial(request, { parent: leg, account: own, context, nested, voice, notes, turn })
+      return await dial(request, { parent: leg, account: own, needs, nested, voice, notes, turn })
     },
     realm: async () => (await account()).sip_realm ?? undefined,
   }

@@ -1,8 +1,8 @@
 // The ability to write to the journal of a call: notes, problems, and missing parts without which the call continues.
 import type { AppError, ErrorCode } from '../../lib/errors.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
-import type { Notes } from './abilities.ts'
-import { toProblem } from '../leg/refusals.ts'
+import type { Notes } from '../verb/abilities.ts'
+import { toProblem } from '../journal/refusals.ts'
 
 export class CallNotes implements Notes {
   readonly #journal: JournalWriter

@@ -3,8 +3,8 @@ import type { RecordingWish } from '../../contracts/recording.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import { changeOwn, changeRunning } from '../leg/ready-recording.ts'
-import type { Notes, Recording } from './abilities.ts'
-import type { RecordingSpan } from './recording-request.ts'
+import type { Notes, Recording } from '../verb/abilities.ts'
+import type { RecordingSpan } from '../verb/recording-request.ts'
 
 export function createRecording(leg: Leg, notes: Notes): Recording {
   const { recording } = leg

@@ -3,13 +3,13 @@
 import { parseNameAddr } from '../../sip/message/name-addr.ts'
 import { serializeUri, tryParseUri } from '../../sip/message/uri.ts'
 import type { Uri } from '../../sip/message/uri.ts'
-import type { CallContext } from '../call-context.ts'
 import { demandDialled, unreadableNumber } from '../defence/dialled-number.ts'
 import { dialledIn, toCarrierUri } from '../defence/dialled-uri.ts'
 import { farEndKindOf } from '../leg/far-end-kind.ts'
 import type { Leg } from '../leg/leg.ts'
 import { carriersAt } from '../outbound/carriers-at.ts'
 import type { AccountFacts } from '../ports.ts'
+import type { AbilityNeeds } from './needs.ts'
 
 export interface Referred {
   /** The target as the application wrote it. */
@@ -27,7 +27,7 @@ export async function referToFor(
   leg: Leg,
   { asked, referTo }: Referred,
   account: AccountFacts,
-  { guard, services }: Pick<CallContext, 'guard' | 'services'>,
+  needs: Pick<AbilityNeeds, 'guard' | 'directory' | 'sip'>,
 ): Promise<string> {
   const farEnd = farEndKindOf(leg)
   // The phone of a user calls through the platform, and that call passes the guard.
@@ -37,20 +37,20 @@ export async function referToFor(
   if (farEnd === 'carrier') {
     // Checked without the plus that the carrier wants: with it, an emergency number is not recognised.
     const number = /^\+?\d+$/.test(asked) ? asked : sent
-    await guard.admitReferred(leg, account, number)
-    if (sent !== undefined) await guard.demandOpen(sent, account, { leg, by: '' })
+    await needs.guard.admitReferred(leg, account, number)
+    if (sent !== undefined) await needs.guard.demandOpen(sent, account, { leg, by: '' })
     return toCarrier(uri)
   }
-  await guard.admitReferred(leg, account, undefined)
+  await needs.guard.admitReferred(leg, account, undefined)
   if (farEnd === 'teams') return referTo
   // The user of a SIP URI is a telephone number only at a carrier's address; at any other host it may be anything.
   const { attempt, started } = leg.journal.facts
   const hasHeaders = uri !== undefined && uri.scheme !== 'tel' && uri.headers.size > 0
-  const isClosed = sent !== undefined && (await guard.isClosed(sent, account))
+  const isClosed = sent !== undefined && (await needs.guard.isClosed(sent, account))
   if (!hasHeaders && !isClosed) return referTo
-  const [at] = await carriersAt(new Set([attempt?.remote_host ?? started.remote_host]), services)
+  const [at] = await carriersAt(new Set([attempt?.remote_host ?? started.remote_host]), needs)
   if (at === undefined) return referTo
-  if (sent !== undefined) await guard.demandOpen(sent, account, { leg, by: ` at ${at.address}` })
+  if (sent !== undefined) await needs.guard.demandOpen(sent, account, { leg, by: ` at ${at.address}` })
   return toCarrier(uri)
 }
 

@@ -7,21 +7,21 @@ import { noParams } from '../../sip/message/params.ts'
 import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
 import type { ReferReport } from '../../sip/sip.ts'
 import { toHeaderFields } from '../application/app-headers.ts'
-import type { CallContext } from '../call-context.ts'
 import { farEndKindOf } from '../leg/far-end-kind.ts'
 import type { Leg } from '../leg/leg.ts'
 import { toDialled } from '../outbound/phone-attempt.ts'
 import type { AccountFacts } from '../ports.ts'
-import type { Notes, Referring, ReferRequest, ReferResult } from './abilities.ts'
+import type { Notes, Referring, ReferRequest, ReferResult } from '../verb/abilities.ts'
 import { referToFor } from './referral-gate.ts'
-import { whileWanted } from './while-wanted.ts'
+import { whileWanted } from '../session/while-wanted.ts'
+import type { AbilityNeeds } from './needs.ts'
 
 /** The longest wait for the first NOTIFY. A far end that has sent none by then will send none. */
 const maxSilenceMs = 15_000
 
 export interface ReferringOptions {
   readonly leg: Leg
-  readonly context: CallContext
+  readonly needs: AbilityNeeds
   readonly notes: Notes
 }
 
@@ -30,13 +30,13 @@ export function createReferring(options: ReferringOptions): Referring {
 }
 
 async function refer(request: ReferRequest, options: ReferringOptions): Promise<ReferResult> {
-  const { leg, context, notes } = options
+  const { leg, needs, notes } = options
   const { signal, reported } = request
-  const account = await accountOf(leg, context)
-  const place = await peerOf(leg, account, context)
+  const account = await accountOf(leg, needs)
+  const place = await peerOf(leg, account, needs)
   const asked = { asked: request.to, referTo: toUri(request.to, place) }
   const wish = {
-    referTo: await referToFor(leg, asked, account, context),
+    referTo: await referToFor(leg, asked, account, needs),
     referredBy: referredBy(request, leg, place),
   }
   const { fields, refused } = toHeaderFields(request.headers)
@@ -57,7 +57,7 @@ async function refer(request: ReferRequest, options: ReferringOptions): Promise<
   try {
     const { status } = await whileWanted(leg.requests.refer({ ...wish, headers: own, notified }), signal)
     if (status >= 300) return { status }
-    if (!hasNews) silence = context.services.clock.after(maxSilenceMs, end)
+    if (!hasNews) silence = needs.clock.after(maxSilenceMs, end)
     await whileWanted(ended, signal)
     return final === undefined ? { status } : { status, final }
   } finally {
@@ -71,13 +71,20 @@ interface Place {
   readonly dialled: (number: string) => string
 }
 
-async function accountOf({ journal }: Leg, { services }: CallContext): Promise<AccountFacts> {
-  const account = await services.directory.account(journal.facts.started.account_sid)
+async function accountOf(
+  { journal }: Leg,
+  { directory }: Pick<AbilityNeeds, 'directory'>,
+): Promise<AccountFacts> {
+  const account = await directory.account(journal.facts.started.account_sid)
   if (account === undefined) throw new AppError('account_inactive', 'Account exists but is inactive')
   return account
 }
 
-async function peerOf(leg: Leg, account: AccountFacts, { services }: CallContext): Promise<Place> {
+async function peerOf(
+  leg: Leg,
+  account: AccountFacts,
+  { directory }: Pick<AbilityNeeds, 'directory'>,
+): Promise<Place> {
   const { started, attempt } = leg.journal.facts
   const trunk = attempt?.trunk ?? started.trunk
   const host = attempt?.remote_host ?? started.remote_host
@@ -85,7 +92,7 @@ async function peerOf(leg: Leg, account: AccountFacts, { services }: CallContext
   const farEnd = farEndKindOf(leg)
   if (farEnd === 'user') return { host: account.sip_realm ?? host, dialled: asItIs }
   if (farEnd !== 'carrier') return { host, dialled: asItIs }
-  const carriers = await services.directory.outboundCarriers(account)
+  const carriers = await directory.outboundCarriers(account)
   const carrier = carriers.find(({ name }) => name === trunk)
   if (carrier === undefined) return { host, dialled: asItIs }
   // A gateway that is configured by name accepts that name, from whichever address a call came.

@@ -1,8 +1,8 @@
 // The ability to send requests to the far end within the dialog.
 import { toRequest } from '../application/app-requests.ts'
 import type { Leg } from '../leg/leg.ts'
-import type { Notes, Requests } from './abilities.ts'
-import { whileWanted } from './while-wanted.ts'
+import type { Notes, Requests } from '../verb/abilities.ts'
+import { whileWanted } from '../session/while-wanted.ts'
 
 export function createRequests({ requests }: Pick<Leg, 'requests'>, notes: Notes): Requests {
   return {

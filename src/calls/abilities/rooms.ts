@@ -1,24 +1,24 @@
 // The ability to be in a conference with other calls.
 import type { Application } from '../application/application.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
-import { partyOf, whyGone } from '../bridge/leg-story.ts'
-import type { CallContext } from '../call-context.ts'
+import { partyOf, whyGone } from '../leg/leg-story.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { Stop } from '../session/stop.ts'
-import type { Rooms } from './abilities.ts'
+import type { Rooms } from '../verb/abilities.ts'
+import type { AbilityNeeds } from './needs.ts'
 
 export interface RoomsOptions {
   readonly leg: Leg
   readonly application: Application
   readonly nested: NestedVerbs
-  readonly context: Pick<CallContext, 'conferences'>
+  readonly needs: Pick<AbilityNeeds, 'conferences'>
 }
 
-export function createRooms({ leg, application, nested, context }: RoomsOptions): Rooms {
+export function createRooms({ leg, application, nested, needs }: RoomsOptions): Rooms {
   return {
     async confer({ signal, recording, ...wishes }) {
       const guest = { leg, application, nested, wishes, ...(recording === undefined ? {} : { recording }) }
-      const { conference, stay } = context.conferences.enter(guest)
+      const { conference, stay } = needs.conferences.enter(guest)
       const leave = (): void => conference.leave(stay, whyLeft(leg, signal))
       const unwatch = leg.events.watch((event) => {
         if (event === 'talks' || event === 'silent') conference.talk(stay, event === 'talks')

@@ -1,8 +1,8 @@
 // The ability to change settings for later verbs. Values of the application are checked here, and made absolute.
 import { demandAllowed } from '../application/allowed-verbs.ts'
-import type { CallSettings } from '../application/settings.ts'
-import type { ParseVerbs } from '../verb.ts'
-import type { GivenDelay, Setting } from './abilities.ts'
+import type { CallSettings } from '../verb/settings.ts'
+import type { ParseVerbs } from '../verb/verb.ts'
+import type { GivenDelay, Setting } from '../verb/abilities.ts'
 import { delaying } from './hook-wait.ts'
 
 export interface SettingOptions {

@@ -2,10 +2,10 @@
 import type { HeaderField } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { Leg } from '../leg/leg.ts'
-import { reasonHeader } from '../leg/refusals.ts'
-import { reasonLeft } from '../bridge/leg-story.ts'
+import { reasonHeader } from '../journal/refusals.ts'
+import { reasonLeft } from '../leg/leg-story.ts'
 import { toHeaderFields } from '../application/app-headers.ts'
-import type { Decline, Notes, Signalling } from './abilities.ts'
+import type { Decline, Notes, Signalling } from '../verb/abilities.ts'
 
 export class LegSignalling implements Signalling {
   readonly #leg: Leg

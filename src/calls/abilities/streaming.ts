@@ -2,24 +2,30 @@
 import { AppError } from '../../lib/errors.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import type { Application } from '../application/application.ts'
-import type { CallContext } from '../call-context.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
-import { oneOfTwo } from '../bridge/leg-story.ts'
+import { oneOfTwo } from '../leg/leg-story.ts'
 import { Whispers } from '../bridge/whispers.ts'
 import type { Leg } from '../leg/leg.ts'
 import { openStream } from '../leg/open-stream.ts'
 import { noteProblem } from '../leg/note-problem.ts'
-import type { ListenOutcome, ListenRequest, StreamOptions, StreamPlan, Streaming } from './stream-request.ts'
+import type {
+  ListenOutcome,
+  ListenRequest,
+  StreamOptions,
+  StreamPlan,
+  Streaming,
+} from '../verb/stream-request.ts'
+import type { AbilityNeeds } from './needs.ts'
 
 export interface StreamingOptions {
   readonly leg: Leg
   readonly application: Pick<Application, 'hookOf'>
-  readonly context: CallContext
+  readonly needs: AbilityNeeds
   readonly nested: Pick<NestedVerbs, 'beside'>
 }
 
-export function createStreaming({ leg, application, context, nested }: StreamingOptions): Streaming {
-  const { streams, node, clock } = context.services
+export function createStreaming({ leg, application, needs, nested }: StreamingOptions): Streaming {
+  const { streams, node, clock } = needs
   return {
     plan: (options) => toPlan(options, application),
     begin(name, plan) {

@@ -1,7 +1,7 @@
 // The ability to set the customerData in later payloads of a call.
 import { AppError } from '../../lib/errors.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
-import type { Tags } from './abilities.ts'
+import type { Tags } from '../verb/abilities.ts'
 
 export const maxTagLength = 65_536
 

@@ -2,7 +2,7 @@
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { stopped } from '../session/stop.ts'
-import type { Time } from './abilities.ts'
+import type { Time } from '../verb/abilities.ts'
 
 export function createTime(clock: Clock): Time {
   return {

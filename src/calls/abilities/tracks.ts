@@ -1,8 +1,8 @@
 // The ability to dub: tracks of sound that are mixed with everything else.
 import { AppError } from '../../lib/errors.ts'
 import type { Leg } from '../leg/leg.ts'
-import type { Notes, TrackRequest, Tracks } from './abilities.ts'
-import type { LegVoice } from './voice.ts'
+import type { Notes, TrackRequest, Tracks } from '../verb/abilities.ts'
+import type { LegVoice } from '../voice/voice.ts'
 
 export interface TracksOptions {
   readonly leg: Pick<Leg, 'media' | 'signal'>

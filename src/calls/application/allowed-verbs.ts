@@ -1,6 +1,6 @@
 // The check of verbs in places where only some of them make sense.
 import { AppError } from '../../lib/errors.ts'
-import type { RunnableVerb } from '../verb.ts'
+import type { RunnableVerb } from '../verb/verb.ts'
 
 /** Throws hook_invalid_payload if a verb may not run here. */
 export function demandAllowed(verbs: readonly RunnableVerb[], allowed: ReadonlySet<string>): void {

@@ -1,15 +1,7 @@
 // A request within the dialog that an application sends: headers that it may set, and a body of a type that it names.
 import { AppError } from '../../lib/errors.ts'
-import type { OwnMethod, OwnRequest } from '../leg/leg-requests.ts'
+import type { OwnRequest, AskedRequest } from '../verb/own-request.ts'
 import { toHeaderFields } from './app-headers.ts'
-
-export interface AskedRequest {
-  readonly method: OwnMethod
-  /** May also contain Content-Type. */
-  readonly headers?: Readonly<Record<string, unknown>>
-  readonly content?: string
-  readonly contentType?: string
-}
 
 /** More would not fit into a message that far ends accept. */
 export const maxContentLength = 16_384

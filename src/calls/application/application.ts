@@ -4,8 +4,8 @@ import type { Hook } from '../../contracts/hook.ts'
 import type { HookKind } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { CallScript } from '../ports.ts'
-import type { RunnableVerb } from '../verb.ts'
-import type { HookForm } from './hook-form.ts'
+import type { RunnableVerb } from '../verb/verb.ts'
+import type { HookForm } from '../verb/hook-form.ts'
 
 export interface Question {
   /** The leg whose facts are sent, and whose journal gets the question and the answer. */

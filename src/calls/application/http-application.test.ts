@@ -4,7 +4,7 @@ import { account, application } from '../../../test/support/scripted-engine/scri
 import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import type { HookForm } from './hook-form.ts'
+import type { HookForm } from '../verb/hook-form.ts'
 import { AppError } from '../../lib/errors.ts'
 
 const asks = (form: HookForm = '/action', fields = {}) =>

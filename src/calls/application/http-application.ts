@@ -3,40 +3,40 @@ import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import type { Hook, HookAnswer } from '../../contracts/hook.ts'
-import type { CallServices } from '../call-services.ts'
 import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
-import { toAppError, toProblem } from '../leg/refusals.ts'
+import { toAppError, toProblem } from '../journal/refusals.ts'
 import type { CallScript } from '../ports.ts'
 import type { Answerer, Notice, Question, VerbsAnswer } from './application.ts'
-import { resolveUrl, toHook } from './hook-form.ts'
-import type { HookForm } from './hook-form.ts'
+import { resolveUrl, toHook } from '../verb/hook-form.ts'
+import type { HookForm } from '../verb/hook-form.ts'
+import type { ApplicationNeeds } from './needs.ts'
 
 export class HttpApplication implements Answerer {
   readonly script: CallScript
-  readonly #services: CallServices
+  readonly #needs: ApplicationNeeds
   readonly #base: string | undefined
 
   /**
    * `base` is the URL that its verbs came from. It is undefined if they came from app_json and there is no call hook.
    */
-  constructor(script: CallScript, services: CallServices, base: string | undefined = script.call_hook?.url) {
+  constructor(script: CallScript, needs: ApplicationNeeds, base: string | undefined = script.call_hook?.url) {
     this.script = script
-    this.#services = services
+    this.#needs = needs
     this.#base = base
   }
 
   async ask({ leg, kind, hook: form, fields, payload, signal }: Question): Promise<VerbsAnswer> {
     const { journal } = leg
-    const { clock, hooks } = this.#services
+    const { clock, hooks } = this.#needs
     const hook = this.hookOf(form)
     const url = shownUrl(hook.url)
     journal.note({ type: 'hook-asked', hook: kind, method: hook.method, url })
     const started = clock.monotonic()
     try {
       const { account_sid } = this.script
-      const facts = payload ?? { ...factsOf(leg, this.#services), ...fields }
+      const facts = payload ?? { ...factsOf(leg, this.#needs), ...fields }
       return await this.#read(
         { leg, kind, signal },
         await hooks.ask({ account_sid, hook, payload: facts, signal }),
@@ -48,7 +48,7 @@ export class HttpApplication implements Answerer {
 
   async tell({ hook, payload }: Notice): Promise<void> {
     const { account_sid } = this.script
-    await this.#services.hooks.ask({ account_sid, hook: this.hookOf(hook), payload })
+    await this.#needs.hooks.ask({ account_sid, hook: this.hookOf(hook), payload })
   }
 
   resolveUrl(url: string): string {
@@ -66,7 +66,7 @@ export class HttpApplication implements Answerer {
     const { account_sid } = this.script
     const verbs = isEmpty(answer.body)
       ? []
-      : await this.#services.readVerbs(answer.body, { account_sid, signal })
+      : await this.#needs.readVerbs(answer.body, { account_sid, signal })
     leg.journal.note({
       type: 'hook-answered',
       hook: kind,
@@ -76,7 +76,7 @@ export class HttpApplication implements Answerer {
       attempts: answer.attempts,
       verbs: verbs.map(({ name }) => name),
     })
-    const by = new HttpApplication(this.script, this.#services, answer.url)
+    const by = new HttpApplication(this.script, this.#needs, answer.url)
     const { contentType = 'no content type', isUnread = false } = answer
     // An unread answer of the call hook refuses the call. For others, this explains why nothing changed.
     if (isUnread && kind !== 'call' && kind !== 'adulting')
@@ -97,8 +97,8 @@ export function unread(subject: string, contentType: string): AppError {
 }
 
 /** Returns the facts of a leg that every hook gets. */
-export function factsOf({ journal: { facts } }: Leg, services: Pick<CallServices, 'node'>): object {
-  return { ...toCommonPayload(facts), ...toNodePayload(facts, services.node()) }
+export function factsOf({ journal: { facts } }: Leg, needs: Pick<ApplicationNeeds, 'node'>): object {
+  return { ...toCommonPayload(facts), ...toNodePayload(facts, needs.node()) }
 }
 
 interface Failure extends Pick<Question, 'leg' | 'kind' | 'signal'> {

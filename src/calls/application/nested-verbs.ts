@@ -1,8 +1,8 @@
 // Verbs that run beside those of the call, on another leg of it, as a hook about that leg answers them.
 import type { HookKind } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
-import type { RunnableVerb } from '../verb.ts'
-import type { HookForm } from './hook-form.ts'
+import type { RunnableVerb } from '../verb/verb.ts'
+import type { HookForm } from '../verb/hook-form.ts'
 
 export interface NestedRun {
   readonly leg: Leg

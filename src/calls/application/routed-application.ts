@@ -2,23 +2,23 @@
 // the server that the running verbs came from.
 import type { Hook } from '../../contracts/hook.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { CallContext } from '../call-context.ts'
 import type { Channel } from '../channel/channel.ts'
 import type { CommandFrame } from '../channel/frames.ts'
 import { openChannel } from '../channel/open-channel.ts'
-import { SocketApplication } from '../channel/socket-application.ts'
+import { SocketApplication } from './socket-application.ts'
 import type { Leg } from '../leg/leg.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
 import type { CallScript } from '../ports.ts'
 import type { Answerer, Application, Notice, Question, Successor, VerbsAnswer } from './application.ts'
-import { asksForSocket, toHook, wayOf } from './hook-form.ts'
-import type { HookForm, HookWay } from './hook-form.ts'
+import { asksForSocket, toHook, wayOf } from '../verb/hook-form.ts'
+import type { HookForm, HookWay } from '../verb/hook-form.ts'
 import { HttpApplication } from './http-application.ts'
+import type { ApplicationNeeds } from './needs.ts'
 
 export interface RoutedOptions {
   readonly leg: Leg
   readonly script: CallScript
-  readonly context: CallContext
+  readonly needs: ApplicationNeeds
 }
 
 /** The receiver of messages that an application sends by itself. */
@@ -76,7 +76,7 @@ export class RoutedApplication implements Application {
     if (way === 'relative') return await this.#current.ask(question)
     if (way === 'socket') return await this.#overSocket(question)
     if (this.#channel === undefined) return await this.#current.ask(question)
-    const answer = await new HttpApplication(this.script, this.#options.context.services).ask(question)
+    const answer = await new HttpApplication(this.script, this.#options.needs).ask(question)
     // A single hook at another address does not change the application. A redirect does.
     return kind === 'redirect' ? answer : { ...answer, by: this.#current }
   }
@@ -84,8 +84,7 @@ export class RoutedApplication implements Application {
   async tell(notice: Notice): Promise<void> {
     const way = this.#wayOf(notice.hook)
     if (way === 'relative') return await this.#current.tell(notice)
-    if (way === 'http')
-      return await new HttpApplication(this.script, this.#options.context.services).tell(notice)
+    if (way === 'http') return await new HttpApplication(this.script, this.#options.needs).tell(notice)
     const answerer = this.#socketTo(this.#absolute(notice.hook))
     const { leg, payload } = notice
     try {
@@ -147,9 +146,9 @@ export class RoutedApplication implements Application {
   }
 
   #first(): Answerer {
-    const { script, context } = this.#options
+    const { script, needs } = this.#options
     const { call_hook: hook } = script
-    if (hook === null || wayOf(hook) !== 'socket') return new HttpApplication(script, context.services)
+    if (hook === null || wayOf(hook) !== 'socket') return new HttpApplication(script, needs)
     return this.#socketTo(hook)
   }
 
@@ -165,8 +164,8 @@ export class RoutedApplication implements Application {
   /** Returns the payload with all facts of the call before it, where it is the first message of a socket. */
   #payloadFor({ channel }: SocketApplication, leg: Leg, payload: object): object {
     if (!channel.isNew) return payload
-    const { context, script } = this.#options
-    const facts = { facts: leg.journal.facts, script, node: context.services.node() }
+    const { needs, script } = this.#options
+    const facts = { facts: leg.journal.facts, script, node: needs.node() }
     return { ...toCallHookPayload(facts), ...payload }
   }
 
@@ -182,16 +181,16 @@ export class RoutedApplication implements Application {
   }
 
   #socketTo(hook: Hook): SocketApplication {
-    const { context, script } = this.#options
+    const { needs, script } = this.#options
     const channel = this.#channels.get(hook.url) ?? this.#open(hook)
     const followsSocket = this.#channel !== undefined
-    return new SocketApplication({ script, services: context.services, channel, followsSocket })
+    return new SocketApplication({ script, needs, channel, followsSocket })
   }
 
   #open(hook: Hook): Channel {
     if (this.#channels.size >= maxChannels)
       throw new AppError('overloaded', `a call may have ${maxChannels} sockets at a time`)
-    const { leg, context } = this.#options
+    const { leg, needs } = this.#options
     const isCurrent = (): boolean => channel === this.#channel
     const user = {
       leg,
@@ -204,7 +203,7 @@ export class RoutedApplication implements Application {
         if (isCurrent()) this.#hearer?.closed()
       },
     }
-    const channel: Channel = openChannel(hook, user, context)
+    const channel: Channel = openChannel(hook, user, needs)
     this.#channels.set(hook.url, channel)
     return channel
   }

@@ -2,7 +2,6 @@
 // whose Replaces names the other.
 import { AppError } from '../../lib/errors.ts'
 import type { IncomingReferral } from '../../sip/sip.ts'
-import type { CallServices } from '../call-services.ts'
 import { readAppJson } from '../application/app-json.ts'
 import { toDecision } from '../journal/decision.ts'
 import { farEndKindOf } from '../leg/far-end-kind.ts'
@@ -11,11 +10,12 @@ import type { CallScript } from '../ports.ts'
 import type { CallRegistry } from '../registry.ts'
 import { dismissTransferor, join } from './join.ts'
 import { Stop } from '../session/stop.ts'
-import { partyOf } from './leg-story.ts'
-import { isOfOneTenant } from '../teams-trunk.ts'
+import { partyOf } from '../leg/leg-story.ts'
+import { isOfOneTenant } from '../leg/teams-trunk.ts'
 import { talkOf } from './talk.ts'
 import type { Talk } from './talk.ts'
 import { goneMeanwhile, noteTransferRefused, turnDown, underWay } from './transfer-story.ts'
+import type { BridgeNeeds } from './needs.ts'
 
 const notTaken = 'the application of the second call has not taken the other side'
 
@@ -28,7 +28,7 @@ export interface Transfer {
 }
 
 /** Carries out an attended transfer. Throws AppError when the REFER must be refused. */
-export async function attend(asked: Transfer, registry: CallRegistry, services: CallServices): Promise<void> {
+export async function attend(asked: Transfer, registry: CallRegistry, needs: BridgeNeeds): Promise<void> {
   const { referral, by, talk } = asked
   const second = secondCall(asked, registry)
   const theirs = talkOf(second)
@@ -39,7 +39,7 @@ export async function attend(asked: Transfer, registry: CallRegistry, services: 
     const subscription = referral.accept()
     join(one, other, `${partyOf(by)} joined ${partyOf(one)} with ${partyOf(other)}`)
     void second.hangUp({ because: 'its far end has transferred the call' })
-    return dismissTransferor(by, subscription, services.clock)
+    return dismissTransferor(by, subscription, needs.clock)
   }
   // One of the calls is with an application. An application runs on one leg, so it begins again on the new one.
   const [left, lone, of] = talk === undefined ? [theirs, by, second] : [talk, second, by]
@@ -52,7 +52,7 @@ export async function attend(asked: Transfer, registry: CallRegistry, services: 
   const subscription = referral.accept()
   tell([by, second, one], `${one.call_sid} and the application of ${lone.call_sid}`)
   const because = `${partyOf(by)} joined ${partyOf(one)} with an application`
-  const hasTaken = await handOn(one, left, { source, because }, services).catch((error: unknown) => {
+  const hasTaken = await handOn(one, left, { source, because }, needs).catch((error: unknown) => {
     // The hook request was withdrawn: the other side has hung up, or a client has set another application.
     if (!(error instanceof Stop)) throw error
     return false
@@ -63,7 +63,7 @@ export async function attend(asked: Transfer, registry: CallRegistry, services: 
     return subscription.notify(status)
   }
   void second.hangUp({ because: 'its far end has transferred the call' })
-  dismissTransferor(by, subscription, services.clock)
+  dismissTransferor(by, subscription, needs.clock)
 }
 
 /** Returns the leg of the dialog that Replaces names. It must belong to this account and to a user. Throws AppError. */
@@ -97,7 +97,7 @@ async function handOn(
   leg: Leg,
   talk: Talk,
   { source, because }: { readonly source: CallScript; readonly because: string },
-  { verbs }: CallServices,
+  { verbs }: BridgeNeeds,
 ): Promise<boolean> {
   const { app_json, call_hook } = source
   if (app_json !== null) talk.send(leg, verbs(readAppJson(app_json)), because)

@@ -5,17 +5,16 @@ import { createSid, randomHex } from '../../lib/ids.ts'
 import { isHeaderSafe } from '../../sip/message/serialize-message.ts'
 import { tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
 import type { IncomingReferral, ReferSubscription } from '../../sip/sip.ts'
-import type { CallContext } from '../call-context.ts'
 import { toDecision } from '../journal/decision.ts'
 import { farEndKindOf } from '../leg/far-end-kind.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import type { CallOrder } from '../outbound/call-order.ts'
-import type { Target } from '../outbound/target.ts'
+import type { Target } from '../verb/target.ts'
 import type { AccountFacts } from '../ports.ts'
-import { teamsTenantOf } from '../teams-trunk.ts'
+import { teamsTenantOf } from '../leg/teams-trunk.ts'
 import { dismissTransferor, join } from './join.ts'
-import { partyOf, whyGone } from './leg-story.ts'
+import { partyOf, whyGone } from '../leg/leg-story.ts'
 import { hopsLeft } from './passed-on-headers.ts'
 import { userOf } from './refer-details.ts'
 import { ringingSlot, ringingTone } from './ringing.ts'
@@ -24,6 +23,7 @@ import type { Talk } from './talk.ts'
 import { demandUserCalling } from './user-calling.ts'
 import { goneMeanwhile, noteTransferRefused, turnDown } from './transfer-story.ts'
 import type { WhyRefused } from './transfer-story.ts'
+import type { BridgeNeeds } from './needs.ts'
 
 export interface BlindTransfer {
   readonly referral: IncomingReferral
@@ -34,9 +34,9 @@ export interface BlindTransfer {
 const ringMs = 60_000
 
 /** Carries out a blind transfer. Throws AppError when the REFER must be refused. */
-export async function sendToUser({ referral, by, talk }: BlindTransfer, context: CallContext): Promise<void> {
-  const called = teamsTenantOf(by) === undefined ? await userAt(referral.referTo, by, context) : undefined
-  const { account, to } = called ?? (await backToTeams(referral.referTo, by, context))
+export async function sendToUser({ referral, by, talk }: BlindTransfer, needs: BridgeNeeds): Promise<void> {
+  const called = teamsTenantOf(by) === undefined ? await userAt(referral.referTo, by, needs) : undefined
+  const { account, to } = called ?? (await backToTeams(referral.referTo, by, needs))
   const other = talk.otherOf(by)
   if (by.hasEnded || talk.signal.aborted)
     return turnDown({ referral, by, talk }, { status: 481, sentence: goneMeanwhile })
@@ -44,7 +44,7 @@ export async function sendToUser({ referral, by, talk }: BlindTransfer, context:
   const decision = toDecision({ rule: 'transfer', outcome: referral.referTo })
   for (const leg of [by, other]) leg.journal.note(decision)
   const order = orderFor(referral, other, { account, to })
-  const { leg, dial } = openSecondLeg(order, context, other)
+  const { leg, dial } = openSecondLeg(order, needs, other)
   // The other side may also go on alone, sent elsewhere by a client or a time limit.
   const giveUp = (): void => void leg.hangUp({ because: 'the side that was to be transferred has gone' })
   talk.signal.addEventListener('abort', giveUp, { once: true })
@@ -58,7 +58,7 @@ export async function sendToUser({ referral, by, talk }: BlindTransfer, context:
     return other.hasEnded ? subscription.notify(487) : subscription.notify(line.status, line.reason)
   }
   join(other, leg, `${partyOf(by)} transferred ${partyOf(other)} to ${partyOf(leg)}`, talk.services)
-  dismissTransferor(by, subscription, context.services.clock)
+  dismissTransferor(by, subscription, needs.clock)
 }
 
 /** Returns why the transfer failed. A target that answered and then ended has a 200, which is also a failure. */
@@ -82,12 +82,12 @@ interface Called {
  * Refer-To URI is sent back to it unchanged, and leads to the user or number. Throws not_permitted or
  * unknown_teams_tenant.
  */
-async function backToTeams(referTo: string, by: Leg, { services }: CallContext): Promise<Called> {
+async function backToTeams(referTo: string, by: Leg, needs: BridgeNeeds): Promise<Called> {
   const { started } = by.journal.facts
-  const account = await services.directory.account(started.account_sid)
+  const account = await needs.directory.account(started.account_sid)
   const tenant = teamsTenantOf(by)
   const uri = tryParseUri(referTo)
-  const { proxies } = services.teams
+  const { proxies } = needs.teams
   const isProxy = uri?.scheme === 'sip' && proxies.some(({ host }) => host === uri.host)
   if (uri?.scheme !== 'sip' || !isProxy || account?.is_active !== true || tenant === undefined)
     throw new AppError('not_permitted', 'Microsoft Teams may send the other side to Microsoft Teams only', {
@@ -97,9 +97,9 @@ async function backToTeams(referTo: string, by: Leg, { services }: CallContext):
 }
 
 /** Returns the user that Refer-To names. Throws not_permitted, no_application or user_not_registered. */
-async function userAt(referTo: string, by: Leg, { services }: CallContext): Promise<Called> {
+async function userAt(referTo: string, by: Leg, needs: BridgeNeeds): Promise<Called> {
   const { started, attempt } = by.journal.facts
-  const account = await services.directory.account(started.account_sid)
+  const account = await needs.directory.account(started.account_sid)
   const uri = tryParseUri(referTo)
   const name = uri?.scheme === 'sip' && uri.user !== undefined ? unescapeUri(uri.user) : undefined
   const host = uri?.scheme === 'sip' ? uri.host : ''
@@ -109,9 +109,9 @@ async function userAt(referTo: string, by: Leg, { services }: CallContext): Prom
     throw new AppError('not_permitted', 'a user may send the other side to users of its realm only', {
       cure: 'Give the dial a referHook: then the application decides where a call may be sent.',
     })
-  await demandUserCalling(by, services)
+  await demandUserCalling(by, needs)
   const aor = `${name}@${realm}`
-  if ((await services.sip().bindings.find(aor)).length === 0)
+  if ((await needs.sip().bindings.find(aor)).length === 0)
     throw new AppError('user_not_registered', `${aor} is not registered`)
   return { account, to: { type: 'user', name, realm } }
 }

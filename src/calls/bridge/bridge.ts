@@ -1,7 +1,7 @@
 // Two legs whose far ends hear each other.
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
-import { oneOfTwo, partyOf } from './leg-story.ts'
+import { oneOfTwo, partyOf } from '../leg/leg-story.ts'
 
 export class Bridge {
   readonly #legs: readonly [Leg, Leg]

@@ -4,9 +4,9 @@ import type { HeaderField } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import { cleanHeaderValue, statusReason } from '../../sip/refusal.ts'
 import type { Leg } from '../leg/leg.ts'
-import { busyHeaders, codeHeader, reasonHeader } from '../leg/refusals.ts'
-import type { DialFailure, DialOutcome } from './dial-request.ts'
-import { reasonOf } from './leg-story.ts'
+import { busyHeaders, codeHeader, reasonHeader } from '../journal/refusals.ts'
+import type { DialFailure, DialOutcome } from '../verb/dial-request.ts'
+import { reasonOf } from '../leg/leg-story.ts'
 
 /** The statuses about the called party, which are true of the call of the caller too. */
 const passedOn: ReadonlySet<number> = new Set([

@@ -1,16 +1,16 @@
 // The parts of the dialling call that a dial needs.
-import type { Notes } from '../abilities/abilities.ts'
-import type { LegVoice } from '../abilities/voice.ts'
+import type { Notes } from '../verb/abilities.ts'
+import type { LegVoice } from '../voice/voice.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
-import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { AccountFacts } from '../ports.ts'
+import type { BridgeNeeds } from './needs.ts'
 
 export interface DialOptions {
   /** The leg that dials. */
   readonly parent: Leg
   readonly account: AccountFacts
-  readonly context: CallContext
+  readonly needs: BridgeNeeds
   readonly nested: NestedVerbs
   readonly voice: Pick<LegVoice, 'play' | 'borrow'>
   readonly notes: Notes

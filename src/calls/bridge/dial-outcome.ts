@@ -1,7 +1,7 @@
 // The outcome of a dial, from the leg that answered or the last one that failed.
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { Leg } from '../leg/leg.ts'
-import type { DialOutcome } from './dial-request.ts'
+import type { DialOutcome } from '../verb/dial-request.ts'
 
 export function toSuccess({ journal }: Leg): DialOutcome {
   const { call_sid, sip_call_id } = journal.facts.started

@@ -10,14 +10,14 @@ import { openStream } from '../leg/open-stream.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import { toDialFailure } from './caller-refusal.ts'
 import { letPickUp } from './pick-up.ts'
-import { leaveFailure, reasonOf, whyStopped } from './leg-story.ts'
+import { leaveFailure, reasonOf, whyStopped } from '../leg/leg-story.ts'
 import { causeOf, stopped } from '../session/stop.ts'
 import type { Stop } from '../session/stop.ts'
 import { hopsLeft, passedOnHeaders } from './passed-on-headers.ts'
 import { Ringing } from './ringing.ts'
 import type { DialOptions } from './dial-options.ts'
 import { toFailure, toSuccess } from './dial-outcome.ts'
-import type { DialOutcome, DialRequest, DialTarget } from './dial-request.ts'
+import type { DialOutcome, DialRequest, DialTarget } from '../verb/dial-request.ts'
 import { openSecondLeg } from './second-leg.ts'
 import { Talk } from './talk.ts'
 import { talkToItsEnd } from './talk-to-its-end.ts'
@@ -92,11 +92,11 @@ class Dial {
 
   /** Refuses a caller that media cannot serve before any target rings, because an answer would be useless. */
   #demandServable(): void {
-    const { parent, context } = this.#options
+    const { parent, needs } = this.#options
     const offer = parent.received && sdpOf(parent.received)
     if (parent.isAnswered || offer === undefined) return
     try {
-      context.services.media.demandServable(offer)
+      needs.media.demandServable(offer)
     } catch (error) {
       parent.refuse(error)
     }
@@ -140,10 +140,10 @@ class Dial {
 
   /** Calls a target. Resolves when it has answered and been confirmed, or will not be bridged. Never rejects. */
   async #call(target: DialTarget): Promise<void> {
-    const { context, parent, turn } = this.#options
+    const { needs, parent, turn } = this.#options
     await turn(this.#over.signal)
     if (this.#isOver || parent.hasEnded) return
-    const { leg, dial: ring, unfollow } = openSecondLeg(this.#orderFor(target), context, parent)
+    const { leg, dial: ring, unfollow } = openSecondLeg(this.#orderFor(target), needs, parent)
     this.#legs.push(leg)
     this.#unfollow.set(leg, unfollow)
     letPickUp(leg, async (by) => {
@@ -178,9 +178,9 @@ class Dial {
   async #confirm(leg: Leg, target: DialTarget): Promise<void> {
     const hook = target.confirmHook ?? this.#request.confirmHook
     if (hook === undefined || this.#isOver) return
-    const { nested, context } = this.#options
+    const { nested, needs } = this.#options
     const limited = new AbortController()
-    const timer = context.services.clock.after(maxConfirmMs, () => limited.abort(stopped('timed-out')))
+    const timer = needs.clock.after(maxConfirmMs, () => limited.abort(stopped('timed-out')))
     try {
       const signal = AbortSignal.any([leg.signal, limited.signal, this.#over.signal])
       await nested.run({ leg, hook, allowed: confirming, signal })
@@ -213,12 +213,12 @@ class Dial {
 
   /** Starts the talk. Resolves when the caller is alone again, even if it talked with another leg last. */
   async #talkWith(child: Leg): Promise<void> {
-    const { parent, context, nested, voice } = this.#options
+    const { parent, needs, nested, voice } = this.#options
     const { signal, capture, captureHook, maxTalkMs, referHook, holdHook, mediaPath } = this.#request
-    const { clock } = context.services
+    const { clock } = needs
     const refer = referralsOf({
       hook: () => referHook ?? parent.session.settings.current.referHook,
-      context,
+      needs,
       nested,
     })
     const borrow: TalkServices['borrow'] = (url, until) => voice.borrow({ url }, until)
@@ -237,9 +237,9 @@ class Dial {
   /** Streams their audio to an audio server while they talk. */
   #stream(child: Leg): void {
     const { stream: asked } = this.#request
-    const { parent, context } = this.#options
+    const { parent, needs } = this.#options
     if (asked === undefined) return
-    const { streams, node } = context.services
+    const { streams, node } = needs
     const on = asked.isOfCalled ? child : parent
     try {
       parent.streams.add('dial', openStream(asked.plan, { name: 'dial', leg: parent, on, streams, node }))

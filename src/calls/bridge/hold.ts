@@ -7,14 +7,14 @@ import type { Pace } from '../../lib/bounds/pace.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import type { BorrowedClip } from '../../contracts/speech.ts'
 import { headerOf } from '../../sip/message/message.ts'
-import type { HookForm } from '../application/hook-form.ts'
+import type { HookForm } from '../verb/hook-form.ts'
 import { createLoopPace, loopHook } from '../application/hook-loop.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { JournalFact } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import { stopped } from '../session/stop.ts'
-import { oneOfTwo, partyOf } from './leg-story.ts'
+import { oneOfTwo, partyOf } from '../leg/leg-story.ts'
 
 export interface HoldOptions {
   readonly legs: readonly [Leg, Leg]

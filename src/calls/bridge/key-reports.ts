@@ -3,7 +3,7 @@
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Pace } from '../../lib/bounds/pace.ts'
-import type { HookForm } from '../application/hook-form.ts'
+import type { HookForm } from '../verb/hook-form.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { Leg } from '../leg/leg.ts'
 

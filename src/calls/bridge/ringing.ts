@@ -1,5 +1,5 @@
 // The sound that a caller gets while its dialled legs ring: ringing, music, or the early media of a single target.
-import type { LegVoice } from '../abilities/voice.ts'
+import type { LegVoice } from '../voice/voice.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import { stopped } from '../session/stop.ts'

@@ -1,10 +1,10 @@
 // A dialled leg. It counts as a call of its own, reports to the hook of its call, and is in that call's journal.
-import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import { calledPartyOf } from '../outbound/call-order.ts'
 import type { CallOrder } from '../outbound/call-order.ts'
 import { OutgoingLeg } from '../outbound/outgoing-leg.ts'
-import { followDialled } from './leg-story.ts'
+import { followDialled } from '../leg/leg-story.ts'
+import type { BridgeNeeds } from './needs.ts'
 
 export interface SecondLeg {
   readonly leg: Leg
@@ -14,13 +14,13 @@ export interface SecondLeg {
   readonly unfollow: () => void
 }
 
-export function openSecondLeg(order: CallOrder, context: CallContext, parent: Leg): SecondLeg {
-  const outgoing = new OutgoingLeg(order, context, parent)
+export function openSecondLeg(order: CallOrder, needs: BridgeNeeds, parent: Leg): SecondLeg {
+  const outgoing = new OutgoingLeg(order, needs, parent)
   const { leg } = outgoing
   leg.status.followParent()
   const unfollow = followDialled(leg, parent, calledPartyOf(order.to))
-  const refused = context.admission.refusal()
-  void leg.closed.finally(context.admission.enter())
+  const refused = needs.admission.refusal()
+  void leg.closed.finally(needs.admission.enter())
   if (refused !== undefined) leg.refuse(refused)
   const dial = (): Promise<void> =>
     outgoing.dial(() => undefined).catch((error: unknown) => leg.refuse(error))

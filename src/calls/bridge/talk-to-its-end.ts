@@ -1,8 +1,8 @@
 // The wait of the verbs of a leg while it talks.
 import type { Clock } from '../../lib/clock.ts'
 import type { Leg } from '../leg/leg.ts'
-import { timerExpired } from '../leg/refusals.ts'
-import { whyStopped } from './leg-story.ts'
+import { timerExpired } from '../journal/refusals.ts'
+import { whyStopped } from '../leg/leg-story.ts'
 import { aloneAgain, talkOf } from './talk.ts'
 
 export interface TalkLimits {

@@ -2,7 +2,7 @@
 import type { IncomingReferral } from '../../sip/sip.ts'
 import type { TransferRefusedFact } from '../journal/talk-facts.ts'
 import type { Leg } from '../leg/leg.ts'
-import { oneOfTwo } from './leg-story.ts'
+import { oneOfTwo } from '../leg/leg-story.ts'
 import type { Talk } from './talk.ts'
 
 interface Asked {

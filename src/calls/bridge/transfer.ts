@@ -2,19 +2,17 @@
 // the other side of its call to users of the same realm, or connect it with another call of its own.
 import { AppError } from '../../lib/errors.ts'
 import type { Reply } from '../../sip/sip.ts'
-import type { HookForm } from '../application/hook-form.ts'
+import type { HookForm } from '../verb/hook-form.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
-import type { CallContext } from '../call-context.ts'
-import type { CallServices } from '../call-services.ts'
 import { toDecision } from '../journal/decision.ts'
-import { toAppError, toProblem, toRefusal } from '../leg/refusals.ts'
-import type { RunnableVerb } from '../verb.ts'
+import { toAppError, toProblem, toRefusal } from '../journal/refusals.ts'
+import type { RunnableVerb } from '../verb/verb.ts'
 import { attend } from './attended-transfer.ts'
 import type { Transfer } from './attended-transfer.ts'
 import { sendToUser } from './blind-transfer.ts'
 import { notified } from './join.ts'
 import { referDetails } from './refer-details.ts'
-import { partyOf } from './leg-story.ts'
+import { partyOf } from '../leg/leg-story.ts'
 import {
   goneMeanwhile,
   noteTransferAsked,
@@ -24,11 +22,12 @@ import {
 } from './transfer-story.ts'
 import { talkOf } from './talk.ts'
 import type { TalkServices } from './talk.ts'
+import type { BridgeNeeds } from './needs.ts'
 
 export interface TransferServices {
   /** Returns the hook that decides where a REFER may lead. */
   readonly hook: () => HookForm | undefined
-  readonly context: CallContext
+  readonly needs: BridgeNeeds
   readonly nested: NestedVerbs
 }
 
@@ -63,7 +62,7 @@ async function judge(asked: Transfer, services: TransferServices): Promise<void>
 
 async function carryOut(asked: Transfer, services: TransferServices): Promise<void> {
   const { referral, by, talk } = asked
-  const { nested, context } = services
+  const { nested, needs } = services
   const hook = services.hook()
   const other = talk?.otherOf(by)
   const isAttended = referral.replaces !== undefined
@@ -72,7 +71,7 @@ async function carryOut(asked: Transfer, services: TransferServices): Promise<vo
     const verbs = await nested.ask(by, hook, 'refer', details)
     if (by.hasEnded || other?.hasEnded === true || talk?.signal.aborted === true)
       return turnDown(asked, { status: 481, sentence: goneMeanwhile })
-    if (verbs.length > 0) return follow(asked, verbs, context.services)
+    if (verbs.length > 0) return follow(asked, verbs, needs)
     // A phone that is notified of success shows its user a transfer that never took place.
     if (!isAttended)
       throw new AppError(
@@ -83,12 +82,12 @@ async function carryOut(asked: Transfer, services: TransferServices): Promise<vo
         },
       )
   }
-  if (isAttended) return attend(asked, context.registry, context.services)
+  if (isAttended) return attend(asked, needs.registry, needs)
   if (talk === undefined)
     throw new AppError('transfer_refused', 'there is no other side that could be sent elsewhere', {
       cure: 'Give the call a referHook: then the application decides what a REFER does.',
     })
-  return sendToUser({ ...asked, talk }, context)
+  return sendToUser({ ...asked, talk }, needs)
 }
 
 /**
@@ -98,7 +97,7 @@ async function carryOut(asked: Transfer, services: TransferServices): Promise<vo
 function follow(
   { referral, by, talk }: Transfer,
   verbs: readonly RunnableVerb[],
-  { clock }: Pick<CallServices, 'clock'>,
+  { clock }: Pick<BridgeNeeds, 'clock'>,
 ): void {
   const subscription = referral.accept()
   const decision = toDecision({ rule: 'transfer', outcome: referral.referTo })

@@ -1,13 +1,13 @@
 // Checks whether a user may reach users without an application: by a call, by replacing one of them, or by a transfer.
 import { AppError } from '../../lib/errors.ts'
-import type { CallServices } from '../call-services.ts'
 import { userWith } from '../leg/dialog-user.ts'
 import type { Leg } from '../leg/leg.ts'
+import type { BridgeNeeds } from './needs.ts'
 
 /** Throws AppError no_application if the user may not call other users directly. */
 export async function demandUserCalling(
   { journal }: Leg,
-  { directory }: Pick<CallServices, 'directory'>,
+  { directory }: Pick<BridgeNeeds, 'directory'>,
 ): Promise<void> {
   const username = userWith(journal)
   if (username === undefined) return

@@ -3,11 +3,13 @@
 import { AppError } from '../../lib/errors.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import type { Hook } from '../../contracts/hook.ts'
-import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import { Channel } from './channel.ts'
 import type { CommandFrame } from './frames.ts'
+import type { AppSockets } from '../../contracts/app-socket.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { HeardPaces } from './heard-pace.ts'
 
 export interface ChannelUser {
   readonly leg: Leg
@@ -21,9 +23,18 @@ export interface ChannelUser {
 /** The most notes of each kind, so that an application cannot fill the journal. */
 const maxNotes = 20
 
-export function openChannel(hook: Hook, user: ChannelUser, { services, heardPaces }: CallContext): Channel {
+export interface ChannelNeeds {
+  readonly appSockets: AppSockets
+  readonly clock: Clock
+  readonly heardPaces: HeardPaces
+}
+
+export function openChannel(
+  hook: Hook,
+  user: ChannelUser,
+  { appSockets: sockets, clock, heardPaces }: ChannelNeeds,
+): Channel {
   const { leg, command, resumed, closed } = user
-  const { appSockets: sockets, clock } = services
   const { journal, log, call_sid } = leg
   const { account_sid } = journal.facts.started
   const url = shownUrl(hook.url)

@@ -4,7 +4,7 @@ import { callRequest, outboundCarrier } from '../../../test/support/scripted-eng
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
-import { combine, noChoices } from './defence-settings.ts'
+import { combine, noChoices } from '../defence-settings.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import { readDialled, serializeDialled } from './dialled-number.ts'
 

@@ -1,6 +1,6 @@
 // Codes before a number, operators and contexts: none hides a closed number, none closes an ordinary one.
 import { describe, expect, it } from 'vitest'
-import { combine, noChoices } from './defence-settings.ts'
+import { combine, noChoices } from '../defence-settings.ts'
 import { closedDestination } from './judge-destination.ts'
 
 function closed(country_code: string | null, text: string, high_risk = false): string | undefined {

@@ -1,6 +1,6 @@
 // The international prefixes of each country: none hides a closed number, none closes an ordinary one of the country.
 import { describe, expect, it } from 'vitest'
-import { combine, noChoices } from './defence-settings.ts'
+import { combine, noChoices } from '../defence-settings.ts'
 import { closedDestination } from './judge-destination.ts'
 
 function closed(country_code: string, text: string): string | undefined {

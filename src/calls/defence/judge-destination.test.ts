@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { quickestMs } from '../../../test/support/cpu.ts'
-import { combine, noChoices } from './defence-settings.ts'
-import type { DefenceChoices } from './defence-settings.ts'
-import { numberRanges } from './destination-classes.ts'
+import { combine, noChoices } from '../defence-settings.ts'
+import type { DefenceChoices } from '../defence-settings.ts'
+import { numberRanges } from '../destination-classes.ts'
 import { closedDestination } from './judge-destination.ts'
 
 const defenceOf = (account: Partial<DefenceChoices> = {}, provider: Partial<DefenceChoices> = {}) =>

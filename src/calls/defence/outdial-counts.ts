@@ -2,7 +2,7 @@
 // spoken today. The counts of this node are exact; those of other nodes come from storage, a few seconds late.
 import type { OutdialUsage } from '../../contracts/outdial-usage.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { DefenceLimit } from './defence-settings.ts'
+import type { DefenceLimit } from '../defence-settings.ts'
 
 /** A call that counts while it is up. */
 export interface CountedCall {

@@ -14,9 +14,9 @@ import { parseVerbs } from '../../verbs/index.ts'
 import type { Alert } from '../../contracts/alert.ts'
 import type { OutdialUsage, OutdialUsageStore } from '../../contracts/outdial-usage.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { Target } from '../calls.ts'
-import { combine, noChoices } from './defence-settings.ts'
-import type { DefenceChoices } from './defence-settings.ts'
+import type { Target } from '../verb/target.ts'
+import { combine, noChoices } from '../defence-settings.ts'
+import type { DefenceChoices } from '../defence-settings.ts'
 
 const { account_sid } = account
 const iridium = '+881612345678'

@@ -1,6 +1,6 @@
 // The settings of an account or a provider, read from their stored row.
-import { defenceLimits, noChoices } from './defence-settings.ts'
-import type { DefenceChoices, DefenceLimit, KillSwitch } from './defence-settings.ts'
+import { defenceLimits, noChoices } from '../defence-settings.ts'
+import type { DefenceChoices, DefenceLimit, KillSwitch } from '../defence-settings.ts'
 
 type Flag = 0 | 1 | null
 

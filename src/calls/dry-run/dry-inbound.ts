@@ -3,37 +3,36 @@ import { AppError } from '../../lib/errors.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
 import type { Reply } from '../../sip/sip.ts'
-import type { CallContext } from '../call-context.ts'
-import type { CallServices } from '../call-services.ts'
 import { findTaker } from '../inbound/find-taker.ts'
 import { identifyCarrier } from '../inbound/identify-carrier.ts'
 import { identifyUser } from '../inbound/identify-user.ts'
 import { identifyTeams } from '../inbound/identify-teams.ts'
 import { carrierOf, trunkOf } from '../inbound/identity.ts'
 import type { Identity } from '../inbound/identity.ts'
-import { partiesOf } from '../inbound/invite.ts'
+import { partiesOf } from '../parties/invite.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { RefusalFact } from '../journal/journal.ts'
-import { toRefusal } from '../leg/refusals.ts'
+import { toRefusal } from '../journal/refusals.ts'
 import type { AccountFacts } from '../ports.ts'
 import { mayServe } from '../routing/calling-carrier.ts'
 import type { DryQuestion, DryRun } from './dry-question.ts'
 import { outcomeOf, scratchJournal, toStarted } from './scratch-journal.ts'
 import type { Outcome } from './scratch-journal.ts'
+import type { DryNeeds } from './without-effects.ts'
 
 export async function runInbound(
   account: AccountFacts,
   question: Extract<DryQuestion, { direction: 'inbound' }>,
-  { services, registry, admission }: CallContext,
+  needs: DryNeeds,
 ): Promise<DryRun> {
   const { sourceAddress } = question
-  const host = usualHost(account, sourceAddress, services)
+  const host = usualHost(account, sourceAddress, needs)
   const replies: Reply[] = []
   const invite = {
     request: toRequest(question, host),
     // If no address is given, the address used is not a carrier's.
     remote: {
-      transport: isOfTeams(sourceAddress, services) ? ('tls' as const) : ('udp' as const),
+      transport: isOfTeams(sourceAddress, needs) ? ('tls' as const) : ('udp' as const),
       address: sourceAddress ?? '0.0.0.0',
       port: 5060,
     },
@@ -43,13 +42,13 @@ export async function runInbound(
     sourceAddress === undefined
       ? ['the phone authenticates with its password, or by the registration hook']
       : []
-  const { directory } = services
+  const { directory } = needs
   const matches = sourceAddress === undefined ? [] : await directory.carriersAt(sourceAddress)
-  const asTeams = await identifyTeams(invite, services)
-  const asCarrier = matches.length === 0 ? undefined : await identifyCarrier(invite, services)
+  const asTeams = await identifyTeams(invite, needs)
+  const asCarrier = matches.length === 0 ? undefined : await identifyCarrier(invite, needs)
   // An account must not find out about carriers of other accounts at an address: the result is as if there were none.
   const isServed = isOf(account, asCarrier) || matches.some(({ carrier }) => mayServe(carrier, account))
-  const identity = asTeams ?? (isServed ? asCarrier : undefined) ?? (await identifyUser(invite, services))
+  const identity = asTeams ?? (isServed ? asCarrier : undefined) ?? (await identifyUser(invite, needs))
   // For calls of other accounts, it only shows that they are not this account's.
   if (identity.kind !== 'turned-away' && !isOf(account, identity))
     return { outcome: 'elsewhere', decisions: [], attempts: [], assumptions }
@@ -65,13 +64,13 @@ export async function runInbound(
     originating_sip_ip: invite.remote.address,
     ...(trunk === undefined ? {} : { originating_sip_trunk_name: trunk }),
   }
-  const journal = scratchJournal(started, services.clock)
+  const journal = scratchJournal(started, needs.clock)
   for (const decision of identity.decisions) journal.note(toDecision(decision))
-  const full = admission.refusal()
-  const outcome = await outcomeOf(journal, services.log, async () => {
+  const full = needs.admission.refusal()
+  const outcome = await outcomeOf(journal, needs.log, async () => {
     if (identity.kind === 'refused') return { refusal: identity.refusal.fact }
     if (full !== undefined) throw full
-    return takerOf(identity, { leg: { journal }, registry, services })
+    return takerOf(identity, { leg: { journal }, needs })
   })
   return { ...outcome, assumptions: [...assumptions, ...assumed(outcome)] }
 }
@@ -83,7 +82,7 @@ function isOf({ account_sid }: AccountFacts, identity: Identity | undefined): bo
 }
 
 /** Reports whether the address is Microsoft's; calls of tenants come over TLS. */
-function isOfTeams(sourceAddress: string | undefined, { teams }: Pick<CallServices, 'teams'>): boolean {
+function isOfTeams(sourceAddress: string | undefined, { teams }: Pick<DryNeeds, 'teams'>): boolean {
   return sourceAddress !== undefined && teams.isAddress(sourceAddress)
 }
 
@@ -127,7 +126,7 @@ function errorOf(status: number | undefined, sentence: string): AppError {
 function usualHost(
   { sip_realm }: AccountFacts,
   sourceAddress: string | undefined,
-  { sip }: Pick<CallServices, 'sip'>,
+  { sip }: Pick<DryNeeds, 'sip'>,
 ): string {
   if (sourceAddress === undefined && sip_realm !== null) return sip_realm
   return sip().addressFor(sourceAddress === undefined ? undefined : { address: sourceAddress }).host

@@ -1,8 +1,6 @@
 // The dry run of a call that the platform makes.
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
-import type { CallContext } from '../call-context.ts'
-import type { CallServices } from '../call-services.ts'
 import { AttemptGate } from '../outbound/attempt-gate.ts'
 import type { Attempt, Round } from '../outbound/attempt.ts'
 import { demandFromHost } from '../outbound/caller-identity.ts'
@@ -15,17 +13,15 @@ import type { AccountFacts } from '../ports.ts'
 import type { DryQuestion, DryRun } from './dry-question.ts'
 import { outcomeOf, scratchJournal, toStarted } from './scratch-journal.ts'
 import { isNotLookedUp } from './without-effects.ts'
+import type { DryNeeds } from './without-effects.ts'
 
 export async function runOutbound(
   account: AccountFacts,
   question: Extract<DryQuestion, { direction: 'outbound' }>,
-  { services, registry, admission, guard }: CallContext,
+  needs: DryNeeds,
 ): Promise<DryRun> {
   const { from, fromHost, to } = question
-  const journal = scratchJournal(
-    toStarted(account, { from, to: calledPartyOf(to) }, 'outbound'),
-    services.clock,
-  )
+  const journal = scratchJournal(toStarted(account, { from, to: calledPartyOf(to) }, 'outbound'), needs.clock)
   const order: CallOrder = {
     account,
     from,
@@ -40,18 +36,18 @@ export async function runOutbound(
   const leg = { journal }
   const untold: string[] = []
   const onUntold = (address: string): void => void untold.push(address)
-  const gate = new AttemptGate({ leg, order, guard, services, isDry: true, onUntold })
-  const full = admission.refusal()
+  const gate = new AttemptGate({ leg, order, needs, isDry: true, onUntold })
+  const full = needs.admission.refusal()
   const names: string[] = []
   const places: string[] = []
-  const outcome = await outcomeOf(journal, services.log, async () => {
+  const outcome = await outcomeOf(journal, needs.log, async () => {
     if (!account.is_active) throw new AppError('account_inactive', 'Account exists but is inactive')
-    await demandFromHost(fromHost, account, services.directory)
+    await demandFromHost(fromHost, account, needs.directory)
     if (full !== undefined) throw full
-    const admit = (): Promise<void> => guard.wouldAdmit(leg, account, to)
-    const found = await findWay({ leg, order, registry, services, admit, gate })
+    const admit = (): Promise<void> => needs.guard.wouldAdmit(leg, account, to)
+    const found = await findWay({ leg, order, needs, admit, gate })
     if (found.kind === 'refused') return { refusal: found.refusal.fact }
-    return { outcome: 'attempts', attempts: await placesOf(found.rounds, { leg, services, names, places }) }
+    return { outcome: 'attempts', attempts: await placesOf(found.rounds, { leg, needs, names, places }) }
   })
   const assumptions = [
     ...names.map((name) => `${name} has an address that may be called: names are not looked up`),
@@ -66,7 +62,7 @@ export async function runOutbound(
 
 interface Means {
   readonly leg: { readonly journal: JournalWriter }
-  readonly services: CallServices
+  readonly needs: DryNeeds
   /** SIP URIs with a name. */
   readonly names: string[]
   /** SIP URIs with an address. */
@@ -76,9 +72,9 @@ interface Means {
 /** Skips places that no request can be sent to, like `tryRounds`. Throws AppError if that is true of all. */
 async function placesOf(
   rounds: readonly Round[],
-  { leg, services, ...unproven }: Means,
+  { leg, needs, ...unproven }: Means,
 ): Promise<DryRun['attempts']> {
-  const { host } = services.sip().addressFor()
+  const { host } = needs.sip().addressFor()
   const tried: DryRun['attempts'][number][] = []
   const failed: { readonly round: Round; readonly error: AppError }[] = []
   for (const [index, round] of rounds.entries()) {

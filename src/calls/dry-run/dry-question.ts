@@ -1,6 +1,6 @@
 // The question and the result of a dry run.
 import type { DecisionFact, RefusalFact } from '../journal/journal.ts'
-import type { Target } from '../outbound/target.ts'
+import type { Target } from '../verb/target.ts'
 
 export type DryQuestion =
   | {

@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import { JournalWriter } from '../journal/journal-writer.ts'
 import type { CallStore, RefusalFact, StartedFact } from '../journal/journal.ts'
-import { toAppError, toRefusal } from '../leg/refusals.ts'
+import { toAppError, toRefusal } from '../journal/refusals.ts'
 import type { AccountFacts } from '../ports.ts'
 import type { DryRun } from './dry-question.ts'
 

@@ -1,4 +1,4 @@
-// The services of a dry run: those of real calls, without effects that are visible outside.
+// The needs of a dry run: those of real calls, without effects that are visible outside.
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import { silentLogger } from '../../lib/log.ts'
@@ -6,12 +6,18 @@ import type { SipRequest } from '../../sip/message/message.ts'
 import { parseUri, serializeUri } from '../../sip/message/uri.ts'
 import { refusal } from '../../sip/refusal.ts'
 import type { BindingStore, Resolved, Sip } from '../../sip/sip.ts'
-import type { CallServices } from '../call-services.ts'
 import type { AccountFacts } from '../ports.ts'
+import type { InboundNeeds } from '../inbound/needs.ts'
+import type { OutboundNeeds } from '../outbound/needs.ts'
+import type { Admission } from '../admission.ts'
+
+export interface DryNeeds extends InboundNeeds, OutboundNeeds {
+  readonly admission: Admission
+}
 
 /** Looks up, learns and logs nothing. A user is treated as authenticated. */
-export function withoutEffects(account: AccountFacts, services: CallServices): CallServices {
-  const { sip, directory } = services
+export function withoutEffects(account: AccountFacts, needs: DryNeeds): DryNeeds {
+  const { sip, directory } = needs
   const proven = async (request: SipRequest): ReturnType<ReturnType<typeof sip>['authenticate']> => {
     const uri = parseUri(request.uri)
     const realm = uri.scheme === 'tel' ? '' : uri.host
@@ -26,7 +32,7 @@ export function withoutEffects(account: AccountFacts, services: CallServices): C
     return { verdict: 'refused', code, reply, isWorthRecord: true }
   }
   return {
-    ...services,
+    ...needs,
     carrierCalled: () => undefined,
     log: silentLogger,
     sip: () => {

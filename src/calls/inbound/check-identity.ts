@@ -2,14 +2,14 @@
 // and from there to the call hook and the record.
 import { headerOf, headersOf } from '../../sip/message/message.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
-import type { CallServices } from '../call-services.ts'
 import type { Leg } from '../leg/leg.ts'
-import { numberIn } from './invite.ts'
+import { numberIn } from '../parties/invite.ts'
+import type { InboundNeeds } from './needs.ts'
 
 export async function checkIdentity(
   { journal }: Leg,
   request: SipRequest,
-  { numberTrust }: Pick<CallServices, 'numberTrust'>,
+  { numberTrust }: Pick<InboundNeeds, 'numberTrust'>,
 ): Promise<void> {
   const identities = headersOf(request, 'identity')
   if (identities.length === 0) return

@@ -3,14 +3,13 @@ import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import { realmOf } from '../../sip/message/realm.ts'
 import { transports } from '../../sip/transport/transports.ts'
-import type { CallServices } from '../call-services.ts'
 import { inactiveAccount } from './identity.ts'
 import type { Identity, UnknownInvite } from './identity.ts'
-import { calledHostOf, calledPartyOf, calledUserOf, callerHostOf } from './invite.ts'
+import { calledHostOf, calledPartyOf, calledUserOf, callerHostOf } from '../parties/invite.ts'
 import type { AccountFacts, CarrierDirectory, CarrierMatch, NumberPattern } from '../ports.ts'
 import { sourceOf } from './source.ts'
-import { toRefusal } from '../leg/refusals.ts'
-import type { Refusal } from '../leg/refusals.ts'
+import { toRefusal } from '../journal/refusals.ts'
+import type { Refusal } from '../journal/refusals.ts'
 import { mayServe, identifyCaller } from '../routing/calling-carrier.ts'
 import {
   byCarrier,
@@ -21,47 +20,48 @@ import {
   calledNumber,
   ownerOf,
 } from '../routing/carrier-call.ts'
-import { isRecordingSession } from '../siprec/recorded-parties.ts'
+import { isRecordingSession } from '../parties/recorded-parties.ts'
 import type { CarrierCall, CarrierRoute, Outcome } from '../routing/carrier-call.ts'
 import type { RuleName } from '../routing/rules.ts'
 import type { Decision } from '../journal/decision.ts'
 import { failureOf } from '../journal/projection.ts'
+import type { InboundNeeds } from './needs.ts'
 
 /** Returns undefined if no carrier is calling; then a user may be. */
 export async function identifyCarrier(
   invite: UnknownInvite,
-  services: CallServices,
+  needs: InboundNeeds,
 ): Promise<Identity | undefined> {
-  const { directory } = services
+  const { directory } = needs
   // Any web page may open a WebSocket from browsers at the address of a carrier.
   if (!transports[invite.remote.transport].isOpenedHere) return undefined
-  const matches = await directory.carriersAt(sourceOf(invite, services))
+  const matches = await directory.carriersAt(sourceOf(invite, needs))
   if (matches.length === 0) return undefined
   const host = calledHostOf(invite.request)
   const realmOwner = host === undefined ? undefined : await directory.accountByRealm(host)
   const caller = identifyCaller({
     host,
-    isOurAddress: host !== undefined && isOurAddress(host, services),
+    isOurAddress: host !== undefined && isOurAddress(host, needs),
     user: calledUserOf(invite.request),
     realmOwner,
-    isLikeUser: await isLikeUser(invite, services, matches),
+    isLikeUser: await isLikeUser(invite, needs, matches),
     matches,
   })
   if (caller.kind === 'user') return undefined
   const decisions: Decision[] = [{ rule: caller.rule, outcome: shown(caller.matches) }]
   if (caller.kind === 'carrier') {
-    const identity = await settleCarrierCall(invite, services, { ...caller, decisions })
+    const identity = await settleCarrierCall(invite, needs, { ...caller, decisions })
     const isOwnRealm = identity.kind === 'known' && identity.account.account_sid === realmOwner?.account_sid
     if (identity.kind === 'known' && host !== undefined && isIP(host) === 0 && !isOwnRealm)
-      services.carrierCalled(identity.account, host)
+      needs.carrierCalled(identity.account, host)
     return identity
   }
   const call = { ...callOf(invite, caller.matches), rule: caller.rule, decisions }
-  return await refuse(invite, services, { ...call, refusal: ambiguous() })
+  return await refuse(invite, needs, { ...call, refusal: ambiguous() })
 }
 
 /** Reports whether the platform's Contact may have this host. */
-function isOurAddress(host: string, { sip }: Pick<CallServices, 'sip'>): boolean {
+function isOurAddress(host: string, { sip }: Pick<InboundNeeds, 'sip'>): boolean {
   return isIP(host) !== 0 || host === sip().addressFor().host
 }
 
@@ -71,11 +71,11 @@ function isOurAddress(host: string, { sip }: Pick<CallServices, 'sip'>): boolean
  */
 async function isLikeUser(
   invite: UnknownInvite,
-  services: CallServices,
+  needs: InboundNeeds,
   matches: readonly CarrierMatch[],
 ): Promise<boolean> {
   const { request, remote } = invite
-  const { directory, sip } = services
+  const { directory, sip } = needs
   const realm = realmOf(request)
   const owner = realm === undefined ? undefined : await directory.accountByRealm(realm)
   if (realm === undefined || owner === undefined) return false
@@ -84,7 +84,7 @@ async function isLikeUser(
   // its realm.
   if (calledHostOf(request) === realm && callerHostOf(request) === realm) return true
   // A phone that has authenticated here stays a user, even if a carrier of another account claims its address.
-  if (sip().hasUserAt(realm, sourceOf(invite, services))) return true
+  if (sip().hasUserAt(realm, sourceOf(invite, needs))) return true
   const phones = await sip().bindings.list(realm)
   return phones.some((phone) => phone.remote.address === remote.address)
 }
@@ -100,22 +100,22 @@ export interface Claim {
 /** Decides whose call it is and which application takes it, once it is known that a carrier is calling. */
 export async function settleCarrierCall(
   invite: UnknownInvite,
-  services: CallServices,
+  needs: InboundNeeds,
   claim: Claim,
 ): Promise<Identity> {
-  const { directory } = services
+  const { directory } = needs
   const call = callOf(invite, claim.matches, claim.account)
   const isRecording = isRecordingSession(invite.request)
   const outcome = await findRoute(call, directory, isRecording ? byOwner : byCarrier)
   if (outcome !== undefined && outcome.kind !== 'route') {
     const { rule, kind } = outcome
     const refusal = kind === 'ambiguous' ? ambiguous() : tooCostly()
-    return await refuse(invite, services, { ...call, ...claim, rule, refusal })
+    return await refuse(invite, needs, { ...call, ...claim, rule, refusal })
   }
   const account = claim.account ?? (outcome && (await accountOf(outcome, directory)))
   if (outcome === undefined || account === undefined) {
     const rule = 'carrier-number-unknown'
-    return await refuse(invite, services, { ...call, ...claim, rule, refusal: notProvisioned(call.called) })
+    return await refuse(invite, needs, { ...call, ...claim, rule, refusal: notProvisioned(call.called) })
   }
   const { rule, pattern, carrier, application } = outcome
   const found = `account ${account.account_sid}, carrier ${carrier.name}`
@@ -173,7 +173,7 @@ async function patternsOf(
 
 async function accountOf(
   { account_sid, carrier: { service_provider_sid } }: Outcome & { kind: 'route' },
-  directory: CallServices['directory'],
+  directory: InboundNeeds['directory'],
 ): Promise<AccountFacts | undefined> {
   const ofProvider = async (): Promise<string | undefined> =>
     service_provider_sid === null ? undefined : await directory.soleAccountOf(service_provider_sid)
@@ -193,10 +193,10 @@ interface Unserved extends CarrierCall {
  */
 async function refuse(
   invite: UnknownInvite,
-  services: CallServices,
+  needs: InboundNeeds,
   { rule, decisions, refusal, ...call }: Unserved,
 ): Promise<Identity> {
-  const { directory, log } = services
+  const { directory, log } = needs
   const { code } = refusal.fact
   const owner = ownerOf(call)
   const account = owner === undefined ? undefined : await directory.account(owner)
@@ -206,7 +206,7 @@ async function refuse(
     return { kind: 'refused', account, carrier, refusal, decisions: [...decisions, decision] }
   }
   log.info(
-    { rule, ...failureOf(refusal.fact), called: call.called, remote: sourceOf(invite, services) },
+    { rule, ...failureOf(refusal.fact), called: call.called, remote: sourceOf(invite, needs) },
     'call of a carrier refused',
   )
   invite.reject({ ...refusal.reply, isUnproven: true })

@@ -2,18 +2,18 @@
 import { AppError } from '../../lib/errors.ts'
 import { sdpOf } from '../../sip/message/body.ts'
 import { transports } from '../../sip/transport/transports.ts'
-import type { CallServices } from '../call-services.ts'
 import type { Decision } from '../journal/decision.ts'
 import { failureOf } from '../journal/projection.ts'
-import { toRefusal, toStackRefusal } from '../leg/refusals.ts'
-import type { Refusal } from '../leg/refusals.ts'
+import { toRefusal, toStackRefusal } from '../journal/refusals.ts'
+import type { Refusal } from '../journal/refusals.ts'
 import type { TeamsTenantFacts } from '../ports.ts'
 import { inactiveAccount } from './identity.ts'
 import type { Identity, UnknownInvite } from './identity.ts'
-import { calledHostOf } from './invite.ts'
+import { calledHostOf } from '../parties/invite.ts'
 import { sourceOf } from './source.ts'
+import type { InboundNeeds } from './needs.ts'
 
-type Means = Pick<CallServices, 'directory' | 'teams' | 'isSipProxy' | 'log'>
+type Means = Pick<InboundNeeds, 'directory' | 'teams' | 'isSipProxy' | 'log'>
 
 /** Returns undefined if no tenant is called; then a carrier or a user may be calling. */
 export async function identifyTeams(invite: UnknownInvite, means: Means): Promise<Identity | undefined> {

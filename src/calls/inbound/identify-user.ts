@@ -3,16 +3,16 @@ import { AppError } from '../../lib/errors.ts'
 import { headerOf } from '../../sip/message/message.ts'
 import { realmOf } from '../../sip/message/realm.ts'
 import { unknownRealm } from '../../sip/refusal.ts'
-import type { CallServices } from '../call-services.ts'
 import { settleCarrierCall } from './identify-carrier.ts'
 import { inactiveAccount } from './identity.ts'
 import type { Identity, UnknownInvite } from './identity.ts'
-import { toRefusal, toStackRefusal } from '../leg/refusals.ts'
+import { toRefusal, toStackRefusal } from '../journal/refusals.ts'
 import type { Decision } from '../journal/decision.ts'
+import type { InboundNeeds } from './needs.ts'
 
-export async function identifyUser(invite: UnknownInvite, services: CallServices): Promise<Identity> {
-  const { directory } = services
-  const checked = await services.sip().authenticate(invite.request, invite.remote)
+export async function identifyUser(invite: UnknownInvite, needs: InboundNeeds): Promise<Identity> {
+  const { directory } = needs
+  const checked = await needs.sip().authenticate(invite.request, invite.remote)
   if (checked.verdict === 'challenge') {
     invite.reject(checked.reply)
     return { kind: 'turned-away' }
@@ -50,7 +50,7 @@ export async function identifyUser(invite: UnknownInvite, services: CallServices
   // The carrier was removed or switched off since its password was checked.
   if (carrier === undefined)
     return { ...refused, refusal: toRefusal(new AppError('wrong_credentials', 'Invalid credentials')) }
-  return await settleCarrierCall(invite, services, {
+  return await settleCarrierCall(invite, needs, {
     decisions,
     account,
     matches: [{ carrier, netmask: 32 }],

@@ -2,9 +2,9 @@
 import { AppError } from '../../lib/errors.ts'
 import type { IncomingInvite, SipUser } from '../../sip/sip.ts'
 import type { AccountFacts, CarrierFacts, TeamsTenantFacts } from '../ports.ts'
-import { teamsTrunk } from '../teams-trunk.ts'
-import { toRefusal } from '../leg/refusals.ts'
-import type { Refusal } from '../leg/refusals.ts'
+import { teamsTrunk } from '../leg/teams-trunk.ts'
+import { toRefusal } from '../journal/refusals.ts'
+import type { Refusal } from '../journal/refusals.ts'
 import type { CarrierRoute } from '../routing/carrier-call.ts'
 import type { Decision } from '../journal/decision.ts'
 

@@ -2,12 +2,18 @@
 import { AppError, entryOf } from '../../lib/errors.ts'
 import type { Origin } from './identity.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
-import type { CallServices } from '../call-services.ts'
 import type { AccountFacts, ApplicationFacts } from '../ports.ts'
-import type { UserCall } from '../application/connect-user.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { RuleName } from '../routing/rules.ts'
 import { chooseApplication } from '../routing/user-call.ts'
+import type { InboundNeeds } from './needs.ts'
+
+export interface UserCall {
+  readonly name: string
+  readonly realm: string
+  /** The calling user, as it authenticated. */
+  readonly caller: string
+}
 
 /** The taker of a call. */
 export type CallTarget =
@@ -29,9 +35,9 @@ export async function routeCall(
   journal: JournalWriter,
   account: AccountFacts,
   origin: Origin,
-  services: Pick<CallServices, 'directory' | 'sip'>,
+  needs: Pick<InboundNeeds, 'directory' | 'sip'>,
 ): Promise<CallTarget> {
-  const chosen = await choose(journal, account, origin, services)
+  const chosen = await choose(journal, account, origin, needs)
   const { rule } = chosen
   if ('room' in chosen) {
     const { name } = chosen.room
@@ -44,7 +50,7 @@ export async function routeCall(
     return { kind: 'user', name, realm, caller }
   }
   const { application_sid } = chosen
-  const application = await services.directory.application(account.account_sid, application_sid)
+  const application = await needs.directory.application(account.account_sid, application_sid)
   const outcome = application === undefined ? 'no such application' : application_sid
   journal.note(toDecision({ rule, outcome }))
   if (application === undefined) throw new AppError('no_application', 'the account has no such application')
@@ -55,9 +61,9 @@ function choose(
   journal: JournalWriter,
   account: AccountFacts,
   origin: Origin,
-  services: Pick<CallServices, 'directory' | 'sip'>,
+  needs: Pick<InboundNeeds, 'directory' | 'sip'>,
 ): Promise<Chosen | ChosenUser | ChosenRoom> | Chosen {
-  if (origin.kind === 'user') return routeUser(journal, account, origin, services)
+  if (origin.kind === 'user') return routeUser(journal, account, origin, needs)
   if (origin.kind === 'carrier') return routeCarrier(journal, origin)
   const { application_sid } = origin.tenant
   if (application_sid === null) throw new AppError('no_application', refusalSentences.no_application)
@@ -82,7 +88,7 @@ async function routeUser(
   journal: JournalWriter,
   { account_sid, device_calling_application_sid }: AccountFacts,
   { user, named_application_sid }: Extract<Origin, { kind: 'user' }>,
-  { directory, sip }: Pick<CallServices, 'directory' | 'sip'>,
+  { directory, sip }: Pick<InboundNeeds, 'directory' | 'sip'>,
 ): Promise<Chosen | ChosenUser | ChosenRoom> {
   const client = await directory.client(account_sid, user.username)
   // The client was removed or switched off since its password was checked. A user of the registration hook needs no

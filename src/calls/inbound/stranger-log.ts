@@ -8,7 +8,7 @@ import { createOutageLog } from '../../lib/outage-log.ts'
 import { tooManyGuesses, unknownRealm } from '../../sip/refusal.ts'
 import { sourceOf } from './source.ts'
 import type { LoggedRefusal, UnknownInvite } from './identity.ts'
-import { calledHostOf, calledUserOf } from './invite.ts'
+import { calledHostOf, calledUserOf } from '../parties/invite.ts'
 
 const maxCalledChars = 64
 

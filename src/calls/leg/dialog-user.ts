@@ -1,12 +1,11 @@
 // The user at the far end of a leg. The dialog accepts requests of this user only, and the journal notes those
 // that come from elsewhere.
 import type { DialogUser, SipUser } from '../../sip/sip.ts'
-import type { CallServices } from '../call-services.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 
 interface Surroundings {
   readonly journal: Pick<JournalWriter, 'note'>
-  readonly services: Pick<CallServices, 'isSipProxy'>
+  readonly needs: { readonly isSipProxy: (address: string) => boolean }
 }
 
 const users = new WeakMap<object, string>()
@@ -18,14 +17,14 @@ export function userWith(journal: Pick<JournalWriter, 'note'>): string | undefin
 
 export function dialogUser(
   { username, realm, place }: Pick<SipUser, 'username' | 'realm'> & Pick<DialogUser, 'place'>,
-  { journal, services }: Surroundings,
+  { journal, needs }: Surroundings,
 ): DialogUser {
   users.set(journal, username)
   return {
     username,
     realm,
     place,
-    isTrusted: services.isSipProxy,
+    isTrusted: needs.isSipProxy,
     noted: (sentence) => journal.note({ type: 'note', sentence }),
   }
 }

@@ -5,7 +5,7 @@ import type { RunningCall } from '../../../test/support/scripted-engine/script.t
 import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import { entryOf } from '../../lib/errors.ts'
-import type { RunnableVerb } from '../verb.ts'
+import type { RunnableVerb } from '../verb/verb.ts'
 
 const supported = [{ name: 'supported', value: 'timer, 100rel' }]
 const early = verb('early', () => undefined, { needs: 'audio', isEarlyMedia: true })

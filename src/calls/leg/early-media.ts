@@ -4,7 +4,7 @@ import { sdpOf } from '../../sip/message/body.ts'
 import type { IncomingInvite } from '../../sip/sip.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { CallerProgress } from './caller-progress.ts'
-import { toProblem } from './refusals.ts'
+import { toProblem } from '../journal/refusals.ts'
 
 export interface EarlyMediaOptions {
   readonly leg: {

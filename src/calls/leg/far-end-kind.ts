@@ -1,5 +1,5 @@
 // The kind of the far end of a leg, from facts that no tenant chooses: a carrier may be named `user`.
-import { teamsTenantOf } from '../teams-trunk.ts'
+import { teamsTenantOf } from './teams-trunk.ts'
 import type { Leg } from './leg.ts'
 
 export type FarEndKind = 'carrier' | 'teams' | 'user' | 'other'

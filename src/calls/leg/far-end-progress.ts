@@ -7,7 +7,7 @@ import { tagOf } from '../../sip/message/name-addr.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { LegEvents } from './leg-events.ts'
 import type { LegMedia, SipPlace } from './leg-media.ts'
-import { toAppError, toProblem } from './refusals.ts'
+import { toAppError, toProblem } from '../journal/refusals.ts'
 import type { StatusReporter } from './status-reporter.ts'
 
 export interface FarEndProgressOptions {

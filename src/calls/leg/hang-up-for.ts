@@ -2,7 +2,7 @@
 import type { AppError } from '../../lib/errors.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { HangUpOptions } from './leg-options.ts'
-import { failureHeaders, toRefusal } from './refusals.ts'
+import { failureHeaders, toRefusal } from '../journal/refusals.ts'
 
 /** The part of a leg that is needed to end it. */
 export interface EndingLeg {

@@ -9,11 +9,11 @@ import { toDecision } from '../journal/decision.ts'
 import type { LegDigits } from './leg-digits.ts'
 import { hungUpByFarEnd } from './leg-ends.ts'
 import type { LegEnd } from './leg-ends.ts'
-import { partiesSentence, updatedParties } from '../siprec/recorded-parties.ts'
+import { partiesSentence, updatedParties } from '../parties/recorded-parties.ts'
 import type { LegMedia } from './leg-media.ts'
 import type { RunningScript } from '../session/running-script.ts'
 import type { LegBridge } from './leg-options.ts'
-import { reasonHeader, toAppError, toProblem, toRefusal } from './refusals.ts'
+import { reasonHeader, toAppError, toProblem, toRefusal } from '../journal/refusals.ts'
 import { digitOf } from '../digits/info-digits.ts'
 
 export interface AnsweredLeg {

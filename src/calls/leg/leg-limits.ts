@@ -6,7 +6,7 @@ import { toDecision } from '../journal/decision.ts'
 import { hangUpFor } from './hang-up-for.ts'
 import type { EndingLeg } from './hang-up-for.ts'
 import type { LegMedia } from './leg-media.ts'
-import { timerExpired } from './refusals.ts'
+import { timerExpired } from '../journal/refusals.ts'
 import { maxCallDuration } from './unanswered-invite.ts'
 import type { UnansweredInvite } from './unanswered-invite.ts'
 

@@ -15,7 +15,7 @@ import { LegPath } from './leg-path.ts'
 import { LegSound } from './leg-sound.ts'
 import { LegTracks } from './leg-tracks.ts'
 import { MediaNotes } from './media-notes.ts'
-import { toProblem } from './refusals.ts'
+import { toProblem } from '../journal/refusals.ts'
 import { SoundCheck } from './sound-check.ts'
 
 export interface LegMediaOptions {

@@ -16,7 +16,7 @@ import type { NodeFacts } from '../journal/hook-payloads.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { Directory } from '../ports.ts'
 import type { LegMedia } from './leg-media.ts'
-import { toAppError, toProblem } from './refusals.ts'
+import { toAppError, toProblem } from '../journal/refusals.ts'
 
 export interface RecordingServices {
   readonly recorder: Recorder

@@ -1,24 +1,9 @@
 // The requests to the far end within the dialog of an answered leg: those of an application, REFER, and new offers.
 import { AppError } from '../../lib/errors.ts'
 import { sdpOf } from '../../sip/message/body.ts'
-import type { HeaderField, SipResponse } from '../../sip/message/message.ts'
-import type { Dialog, ReferWish, Reply } from '../../sip/sip.ts'
-
-/** The methods that change nothing about the dialog, its media or another call. */
-export const ownMethods = ['INFO', 'MESSAGE', 'NOTIFY', 'OPTIONS'] as const
-export type OwnMethod = (typeof ownMethods)[number]
-
-export interface OwnRequest {
-  readonly method: OwnMethod
-  readonly headers: readonly HeaderField[]
-  readonly body?: NonNullable<Reply['body']>
-}
-
-/** The final response; 408, 481 or 503 if none came. */
-export interface OwnRequestOutcome {
-  readonly status: number
-  readonly reason: string
-}
+import type { SipResponse } from '../../sip/message/message.ts'
+import type { Dialog, ReferWish } from '../../sip/sip.ts'
+import type { OwnRequest, OwnRequestOutcome } from '../verb/own-request.ts'
 
 /** The most requests without a response. Each waits half a minute for a far end that does not respond. */
 const maxWaiting = 8

@@ -10,7 +10,7 @@ import type { ScriptedEngine } from '../../../test/support/scripted-engine/scrip
 import { AppError, entryOf } from '../../lib/errors.ts'
 import { createLogger } from '../../lib/log.ts'
 import type { LogLevel } from '../../lib/log.ts'
-import type { RunnableVerb } from '../verb.ts'
+import type { RunnableVerb } from '../verb/verb.ts'
 
 const early = verb('early', () => undefined, { needs: 'audio', isEarlyMedia: true })
 const speaks = verb('speaks', (can, { signal }) =>

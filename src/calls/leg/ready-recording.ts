@@ -1,12 +1,8 @@
 // The actions on the recording of a leg that an application or a client of the API can request.
 import type { JournalWriter } from '../journal/journal-writer.ts'
-import type { Recorder } from '../siprec/recorder.ts'
+import type { Recorder } from './recorder.ts'
 import type { LegRecording } from './leg-recording.ts'
-
-export type RecordAction =
-  'startCallRecording' | 'stopCallRecording' | 'pauseCallRecording' | 'resumeCallRecording'
-
-export type RunningAction = Exclude<RecordAction, 'startCallRecording'>
+import type { RecordAction, RunningAction } from '../verb/recording-request.ts'
 
 /** Returns the function that carries out the action. Throws AppError call_state if it is not possible. */
 export function readyRecording(

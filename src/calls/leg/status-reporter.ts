@@ -8,7 +8,7 @@ import type { Notification } from '../../contracts/call-record.ts'
 import { toChangePayload, toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
 import type { NodeFacts } from '../journal/hook-payloads.ts'
 import type { StatusTarget } from '../session/session.ts'
-import { toProblem } from './refusals.ts'
+import { toProblem } from '../journal/refusals.ts'
 
 export type StatusChange = Omit<StatusFact, 'type'>
 

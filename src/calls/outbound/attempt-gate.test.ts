@@ -5,7 +5,7 @@ import type { Attempt } from './attempt.ts'
 import { AttemptGate } from './attempt-gate.ts'
 import type { AttemptGateOptions } from './attempt-gate.ts'
 
-type Options = AttemptGateOptions & { readonly services: { readonly reservesCarriers: boolean } }
+type Options = AttemptGateOptions & { readonly needs: { readonly reservesCarriers: boolean } }
 
 const remote = (address: string) => ({ transport: 'udp', address, port: 5060 }) as const
 const addresses: Readonly<Record<string, string>> = {
@@ -19,13 +19,13 @@ function gate(changes: Partial<AttemptGateOptions>, reservesCarriers: boolean): 
     ...changes,
     leg: {},
     order: { account: { account_sid: 'mine' } },
-    guard: {
-      isClosed: async (dialled: string) => dialled.startsWith('+1900'),
-      demandOpen: async () => {
-        throw new AppError('destination_closed', 'closed')
+    needs: {
+      guard: {
+        isClosed: async (dialled: string) => dialled.startsWith('+1900'),
+        demandOpen: async () => {
+          throw new AppError('destination_closed', 'closed')
+        },
       },
-    },
-    services: {
       reservesCarriers,
       directory: {
         carriersAt: async () => [],

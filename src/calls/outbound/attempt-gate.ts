@@ -2,19 +2,17 @@
 // gateway changes the number, and the result may be closed.
 import { AppError } from '../../lib/errors.ts'
 import type { Remote } from '../../sip/sip.ts'
-import type { CallServices } from '../call-services.ts'
-import type { OutdialGuard } from '../defence/outdial-guard.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { Attempt, Round } from './attempt.ts'
 import type { CallOrder } from './call-order.ts'
 import { carriersAt } from './carriers-at.ts'
+import type { OutboundNeeds } from './needs.ts'
 
 export interface AttemptGateOptions {
   /** The calling leg. A dry run has only a journal. */
   readonly leg: Pick<Leg, 'journal'>
   readonly order: Pick<CallOrder, 'account'>
-  readonly guard: Pick<OutdialGuard, 'isClosed' | 'demandOpen'>
-  readonly services: Pick<CallServices, 'directory' | 'sip' | 'reservesCarriers'>
+  readonly needs: Pick<OutboundNeeds, 'directory' | 'sip' | 'reservesCarriers' | 'guard'>
   readonly isDry?: boolean
   /** Called with an address at which a dry run does not reveal the carrier. */
   readonly onUntold?: (address: string) => void
@@ -63,11 +61,11 @@ export class AttemptGate {
    * carrier's address; elsewhere it may be anything.
    */
   async demandMayCall(places: readonly Remote[], dialled: string | undefined): Promise<void> {
-    const { guard, order, services, isDry = false, onUntold } = this.#options
-    const isClosed = dialled !== undefined && (await guard.isClosed(dialled, order.account))
-    if (!isClosed && !services.reservesCarriers) return
+    const { order, needs, isDry = false, onUntold } = this.#options
+    const isClosed = dialled !== undefined && (await needs.guard.isClosed(dialled, order.account))
+    if (!isClosed && !needs.reservesCarriers) return
     // All addresses are checked, because each is tried when the one before it fails: the second may be a carrier's.
-    const found = await carriersAt(new Set(places.map(({ address }) => address)), services)
+    const found = await carriersAt(new Set(places.map(({ address }) => address)), needs)
     const { account_sid } = order.account
     // A dry run is free and leaves no trace. Without this, it would list the carriers of others: by their refusal where
     // the operator reserves them, and elsewhere by that of a closed number, which only a carrier's address gets.
@@ -77,7 +75,7 @@ export class AttemptGate {
       if (isDry) for (const { address } of places.slice(0, 1)) onUntold?.(address)
       return
     }
-    if (services.reservesCarriers && !carriers.some((one) => one.account_sid === account_sid))
+    if (needs.reservesCarriers && !carriers.some((one) => one.account_sid === account_sid))
       throw new AppError(
         'carrier_by_number_only',
         'the SIP URI leads to a carrier that is not of this account',
@@ -87,9 +85,9 @@ export class AttemptGate {
   }
 
   async #refusalOf(dialled: string, by: string): Promise<AppError | undefined> {
-    const { leg, order, guard, isDry } = this.#options
+    const { leg, order, needs, isDry } = this.#options
     try {
-      await guard.demandOpen(dialled, order.account, { leg, by, isDry })
+      await needs.guard.demandOpen(dialled, order.account, { leg, by, isDry })
       return undefined
     } catch (error) {
       if (error instanceof AppError) return error

@@ -1,10 +1,10 @@
 // One place to which an INVITE may be sent, and the fields of that INVITE.
 import type { OutgoingInviteOptions, RedirectTarget, Resolved } from '../../sip/sip.ts'
 import type { KeyWay, OfferedProtection } from '../../media/media.ts'
-import type { CallServices } from '../call-services.ts'
 import type { AttemptFact, AttemptPlaces } from '../journal/attempt-facts.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { CallOrder } from './call-order.ts'
+import type { OutboundNeeds } from './needs.ts'
 
 /** The places that are tried at the same time. */
 export type Round = readonly Attempt[]
@@ -76,6 +76,6 @@ export function attemptFact(attempt: Attempt, places: AttemptPlaces): AttemptFac
 /** The input of the search for places. */
 export interface Search {
   readonly order: CallOrder
-  readonly services: CallServices
+  readonly needs: OutboundNeeds
   readonly journal: JournalWriter
 }

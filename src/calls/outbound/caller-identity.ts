@@ -5,7 +5,7 @@ import { noParams } from '../../sip/message/params.ts'
 import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { AccountFacts, Directory } from '../ports.ts'
-import type { CallWishes } from '../calls.ts'
+import type { CallWishes } from '../call-request.ts'
 
 export type CallerOrder = Pick<CallWishes, 'from' | 'fromUser' | 'fromHost' | 'callerName' | 'headers'>
 

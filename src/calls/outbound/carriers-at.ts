@@ -1,7 +1,7 @@
 // The carriers at an address that was not chosen as a gateway.
 import { AppError } from '../../lib/errors.ts'
-import type { CallServices } from '../call-services.ts'
 import type { CarrierHop } from '../ports.ts'
+import type { OutboundNeeds } from './needs.ts'
 
 export interface CarrierPlace {
   readonly address: string
@@ -20,7 +20,7 @@ const atOnce = 16
  */
 export async function carriersAt(
   addresses: ReadonlySet<string>,
-  { directory, sip }: Pick<CallServices, 'directory' | 'sip'>,
+  { directory, sip }: Pick<OutboundNeeds, 'directory' | 'sip'>,
 ): Promise<readonly CarrierPlace[]> {
   const found: CarrierPlace[] = []
   for (const address of addresses)
@@ -53,7 +53,7 @@ function hopsWorthLook(hops: readonly CarrierHop[], addresses: ReadonlySet<strin
 async function among(
   addresses: ReadonlySet<string>,
   { hop, account_sid }: CarrierHop,
-  sip: CallServices['sip'],
+  sip: OutboundNeeds['sip'],
 ): Promise<readonly CarrierPlace[]> {
   const found = await sip()
     .resolve(hop)

@@ -8,8 +8,8 @@ import {
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'
-import { combine, noChoices } from '../defence/defence-settings.ts'
-import type { Target } from '../calls.ts'
+import { combine, noChoices } from '../defence-settings.ts'
+import type { Target } from '../verb/target.ts'
 
 const { account_sid } = account
 const phone = (number: string): Target => ({ type: 'phone', number })

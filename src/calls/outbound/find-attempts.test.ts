@@ -14,7 +14,8 @@ import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
-import type { CallRequest, TargetOf } from '../calls.ts'
+import type { CallRequest } from '../call-request.ts'
+import type { TargetOf } from '../verb/target.ts'
 import type { DialPlan } from '../ports.ts'
 
 const { account_sid } = account

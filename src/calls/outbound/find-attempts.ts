@@ -9,7 +9,7 @@ import { reachableFor } from '../reachable-places.ts'
 import type { Attempt, Round, Search } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
 import { carriersAt } from './carriers-at.ts'
-import type { TargetOf } from '../calls.ts'
+import type { TargetOf } from '../verb/target.ts'
 import { dialogUser } from '../leg/dialog-user.ts'
 import { toPhone } from './to-phone.ts'
 import { demandNoTeams, toSipUri } from './to-sip-uri.ts'
@@ -33,8 +33,8 @@ export function findAttempts(search: Search): Promise<readonly Round[]> {
 }
 
 async function toUser({ name, realm }: TargetOf<'user'>, search: Search): Promise<readonly Round[]> {
-  const { order, services, journal } = search
-  const { directory, sip } = services
+  const { order, needs, journal } = search
+  const { directory, sip } = needs
   const aor = `${name}@${realm}`
   const client = await directory.client(order.account.account_sid, name)
   // A switched-off client keeps its bindings until they expire. A user of the registration hook has no stored client.
@@ -55,10 +55,10 @@ async function toUser({ name, realm }: TargetOf<'user'>, search: Search): Promis
         uri: binding.contact,
         to: `sip:${escapeUser(name)}@${realm}`,
         routes: binding.path,
-        user: dialogUser({ username: name, realm, place: heardByEdge(binding) }, { journal, services }),
-        mayReach: reachableFor(binding.remote.address, { sip_realm: realm }, services),
+        user: dialogUser({ username: name, realm, place: heardByEdge(binding) }, { journal, needs }),
+        mayReach: reachableFor(binding.remote.address, { sip_realm: realm }, needs),
       }),
-      destination: () => reachPhone(binding, realm, services),
+      destination: () => reachPhone(binding, realm, needs),
       redirect: async ({ uri }) => {
         const { host } = sip().addressFor(binding.remote)
         return (await toUser({ type: 'user', name: userAt(uri, [realm, host]), realm }, search)).flat()
@@ -71,19 +71,15 @@ async function toUser({ name, realm }: TargetOf<'user'>, search: Search): Promis
  * Resolves to the place of the phone. Throws AppError if its Contact leads to a carrier or to Microsoft Teams: calls to
  * users do not pass the fraud defence, and the user of the Contact would be a number there.
  */
-async function reachPhone(
-  binding: Binding,
-  sip_realm: string,
-  services: Search['services'],
-): Promise<Resolved> {
+async function reachPhone(binding: Binding, sip_realm: string, needs: Search['needs']): Promise<Resolved> {
   const { remote, contact } = binding
-  const found = await services.sip().reach(binding, reachableFor(remote.address, { sip_realm }, services))
+  const found = await needs.sip().reach(binding, reachableFor(remote.address, { sip_realm }, needs))
   const elsewhere = [found, ...(found.alternatives ?? [])].filter(
-    ({ address }) => address !== remote.address && !services.isSipProxy(address),
+    ({ address }) => address !== remote.address && !needs.isSipProxy(address),
   )
   if (elsewhere.length === 0) return found
-  demandNoTeams(contact, elsewhere, services.teams)
-  const [at] = await carriersAt(new Set(elsewhere.map(({ address }) => address)), services)
+  demandNoTeams(contact, elsewhere, needs.teams)
+  const [at] = await carriersAt(new Set(elsewhere.map(({ address }) => address)), needs)
   if (at !== undefined)
     throw new AppError('sip_refused_address', `the Contact of the phone leads to a carrier at ${at.address}`)
   return found

@@ -7,7 +7,6 @@ import { serializeHostPort } from '../../sip/message/uri.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import { answeredElsewhere, statusReason } from '../../sip/refusal.ts'
 import type { Dialog, OutgoingInvite, RedirectTarget, Remote } from '../../sip/sip.ts'
-import type { CallServices } from '../call-services.ts'
 import { listenEarly } from '../leg/in-dialog.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { SipPlace } from '../leg/leg-media.ts'
@@ -23,6 +22,7 @@ import type { OutgoingInvites } from './outgoing-invites.ts'
 import { mayTryNext } from './failover.ts'
 import type { Redirects } from './redirects.ts'
 import { noteRinging } from './ringing-legs.ts'
+import type { OutboundNeeds } from './needs.ts'
 
 /** A leg whose far end is being called. */
 export interface DialledLeg {
@@ -37,7 +37,7 @@ export interface DialledLeg {
 
 export interface ForkOptions {
   readonly dialled: DialledLeg
-  readonly services: Pick<CallServices, 'sip' | 'clock' | 'trunks'>
+  readonly needs: Pick<OutboundNeeds, 'sip' | 'clock' | 'trunks'>
   /** The longest time without a response from a place before another one is tried. Undefined if there is no other. */
   readonly silenceMs?: number | undefined
 }
@@ -126,8 +126,8 @@ class Fork {
   }
 
   #watch(attempt: Attempt, hasOthers: boolean): AttemptWatch {
-    const { dialled, services } = this.#options
-    return new AttemptWatch(attempt, { leg: dialled.leg, ...services, hasOthers })
+    const { dialled, needs } = this.#options
+    return new AttemptWatch(attempt, { leg: dialled.leg, ...needs, hasOthers })
   }
 
   #unreachable(attempt: Attempt, error: AppError, watch: AttemptWatch): void {
@@ -143,13 +143,13 @@ class Fork {
     hasOthers: boolean,
     heard: SipResponse[],
   ): Promise<'over' | 'next'> {
-    const { dialled, services } = this.#options
+    const { dialled, needs } = this.#options
     const patienceMs = hasOthers ? silenceMs : this.#options.silenceMs
     const watch = this.#watch(attempt, hasOthers)
-    const failure = await openIfSecure(destination, services, patienceMs)
+    const failure = await openIfSecure(destination, needs, patienceMs)
     if (this.#isGone()) return 'over'
     if (failure !== undefined) {
-      services.sip().rest(destination)
+      needs.sip().rest(destination)
       if (hasOthers) watch.unreachable(failure.message)
       else this.#unreachable(attempt, failure, watch)
       return hasOthers ? 'next' : 'over'
@@ -171,7 +171,7 @@ class Fork {
     const { response, redirects = [] } = outcome
     const isSilent = response.status === 408 && isUntagged(response)
     const isDown = !this.#isGone() && (isSilent || response.status === 503)
-    if (isDown) services.sip().rest(destination)
+    if (isDown) needs.sip().rest(destination)
     if (isDown && hasOthers) return 'next'
     if (this.#isOver || (await this.#offerAgain(attempt, response, heard))) return 'over'
     if (await this.#follow(attempt, response, redirects, heard)) return 'over'
@@ -222,8 +222,8 @@ class Fork {
   }
 
   #send(attempt: Attempt, destination: Remote, { offer, from, watch }: Sending): OutgoingInvite {
-    const { services, dialled } = this.#options
-    const { sip } = services
+    const { needs, dialled } = this.#options
+    const { sip } = needs
     const { leg, invites, onSent, maxForwards, passages } = dialled
     const invite = sip().invite({
       ...attempt.invite(sip().addressFor(destination).host),
@@ -249,7 +249,7 @@ class Fork {
   }
 
   #placesOf(destination: Remote): AttemptPlaces {
-    const local = localPlaceOf(this.#options.services.sip(), destination)
+    const local = localPlaceOf(this.#options.needs.sip(), destination)
     return { remote_host: destination.address, host: local.host, local_sip_address: serializeHostPort(local) }
   }
 

@@ -1,7 +1,7 @@
 // The TLS connection to a place, opened before an INVITE is sent there.
 import { AppError } from '../../lib/errors.ts'
 import type { Remote } from '../../sip/sip.ts'
-import type { CallServices } from '../call-services.ts'
+import type { OutboundNeeds } from './needs.ts'
 
 /** Returns an AppError. Throws any other error again. */
 export function asAppError(error: unknown): AppError {
@@ -12,7 +12,7 @@ export function asAppError(error: unknown): AppError {
 /** Opens a TLS connection first, so that an untrusted certificate is reported as the reason. Returns the failure. */
 export async function openIfSecure(
   remote: Remote,
-  { sip, clock }: Pick<CallServices, 'sip' | 'clock'>,
+  { sip, clock }: Pick<OutboundNeeds, 'sip' | 'clock'>,
   patienceMs: number | undefined,
 ): Promise<AppError | undefined> {
   if (remote.name === undefined) return undefined

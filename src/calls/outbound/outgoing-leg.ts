@@ -1,8 +1,6 @@
 // A leg that the platform makes: checked against limits, and tried at one place after another until one answers.
 import { traceIdOf } from '../../lib/ids.ts'
 import { serializeHostPort } from '../../sip/message/uri.ts'
-import type { CallContext } from '../call-context.ts'
-import type { CallServices } from '../call-services.ts'
 import { createCallLog } from '../journal/call-log.ts'
 import { JournalWriter } from '../journal/journal-writer.ts'
 import type { StartedFact } from '../journal/journal.ts'
@@ -21,6 +19,7 @@ import { findWay } from './find-way.ts'
 import { Redirects } from './redirects.ts'
 import { OutgoingInvites } from './outgoing-invites.ts'
 import { tryRounds } from './try-rounds.ts'
+import type { OutboundNeeds } from './needs.ts'
 
 /** Opens media in the worker and preferably with the codec of the parent, since such a bridge costs least. */
 function besideMedia(media: Pick<Media, 'open'>, parent: Leg | undefined): Pick<Media, 'open'> {
@@ -42,15 +41,15 @@ function besideMedia(media: Pick<Media, 'open'>, parent: Leg | undefined): Pick<
 export class OutgoingLeg {
   readonly leg: Leg
   readonly #order: CallOrder
-  readonly #context: CallContext
+  readonly #needs: OutboundNeeds
   readonly #invites: OutgoingInvites
   /** The addresses that INVITEs are sent to. Media may be sent there too. */
   readonly #peers = new Set<string>()
 
   /** `parent` is the leg that dials this one. Its status hook and its media worker are used. */
-  constructor(order: CallOrder, context: CallContext, parent?: Leg) {
+  constructor(order: CallOrder, needs: OutboundNeeds, parent?: Leg) {
     this.#order = order
-    this.#context = context
+    this.#needs = needs
     this.#invites = new OutgoingInvites(order.ringMs)
     this.leg = this.#open(parent)
   }
@@ -60,13 +59,13 @@ export class OutgoingLeg {
    * AppError when there is no place to try, or no request could be sent to the last ones.
    */
   async dial(onSent: () => void): Promise<void> {
-    const { services, registry, guard } = this.#context
+    const needs = this.#needs
     const { leg } = this
     const order = this.#order
     if (leg.hasEnded) return
-    const admit = (): Promise<void> => guard.admit(leg, order.account, order.to)
-    const gate = new AttemptGate({ leg, order, guard, services })
-    const found = await findWay({ leg, order, registry, services, admit, gate })
+    const admit = (): Promise<void> => needs.guard.admit(leg, order.account, order.to)
+    const gate = new AttemptGate({ leg, order, needs })
+    const found = await findWay({ leg, order, needs, admit, gate })
     if (found.kind === 'refused') return leg.refuseWith(found.refusal)
     await tryRounds(
       found.rounds.map((round) => round.map((attempt) => this.#noted(attempt))),
@@ -78,7 +77,7 @@ export class OutgoingLeg {
         passages: order.passages ?? 1,
         redirects: new Redirects(leg.journal),
       },
-      services,
+      needs,
     )
   }
 
@@ -98,14 +97,14 @@ export class OutgoingLeg {
   }
 
   #open(parent: Leg | undefined): Leg {
-    const { services, registry, tap } = this.#context
+    const needs = this.#needs
     const order = this.#order
-    const { clock, node } = services
+    const { clock, node, registry, tap } = needs
     const { application_sid, tag } = order
-    const started = toStarted(order, services)
-    const log = createCallLog(services.log, started, order.account)
+    const started = toStarted(order, needs)
+    const log = createCallLog(needs.log, started, order.account)
     const journal = new JournalWriter(started, {
-      store: services.store,
+      store: needs.store,
       clock,
       log,
       hidesDigits: order.account.sensitive_digits,
@@ -116,7 +115,7 @@ export class OutgoingLeg {
       journal,
       status: new StatusReporter(journal, node(), () => leg.session.status),
       media: besideMedia(
-        tenantMedia(services, {
+        tenantMedia(needs, {
           owner: order.account.account_sid,
           peers: order.to.type === 'phone' ? undefined : this.#peers,
         }),
@@ -124,9 +123,9 @@ export class OutgoingLeg {
       ),
       clock,
       log,
-      maxCallMs: Math.min(order.maxCallMs ?? services.maxCallMs, services.maxCallMs),
+      maxCallMs: Math.min(order.maxCallMs ?? needs.maxCallMs, needs.maxCallMs),
       onEnded: () => registry.ended(leg),
-      recordings: services,
+      recordings: needs,
     })
     registry.add(leg)
     tap.expect(started.sip_call_id, journal)
@@ -139,10 +138,10 @@ export class OutgoingLeg {
   }
 }
 
-function toStarted(order: CallOrder, services: CallServices): StartedFact {
+function toStarted(order: CallOrder, needs: OutboundNeeds): StartedFact {
   const { account, from, to, callerName = '', parent } = order
-  const { apiBaseUrl } = services.node()
-  const local = services.sip().addressFor()
+  const { apiBaseUrl } = needs.node()
+  const local = needs.sip().addressFor()
   const sipAddress = serializeHostPort(local)
   const called = calledPartyOf(to)
   const { call_sid, call_id: sip_call_id } = order
@@ -164,7 +163,7 @@ function toStarted(order: CallOrder, services: CallServices): StartedFact {
     remote_host: '',
     trunk: '',
     service_url: apiBaseUrl ?? `sip:${sipAddress}`,
-    attempted_at: services.clock.now(),
+    attempted_at: needs.clock.now(),
     is_record_disabled: account.disable_cdrs,
     ...(parent === undefined
       ? {}

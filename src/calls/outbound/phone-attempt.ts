@@ -11,7 +11,7 @@ import type { OutboundCarrier, OutboundGateway } from '../ports.ts'
 import type { AttemptInvite } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
 import type { CallerFields, CallerOrder } from './caller-identity.ts'
-import type { Credentials } from '../calls.ts'
+import type { Credentials } from '../verb/target.ts'
 
 export interface PhoneAttempt {
   readonly order: CallerOrder

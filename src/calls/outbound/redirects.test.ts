@@ -13,7 +13,7 @@ import { createScriptedEngine } from '../../../test/support/scripted-engine/scri
 import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
-import type { Target } from '../calls.ts'
+import type { Target } from '../verb/target.ts'
 
 const contacts = (...values: string[]) => values.map((value) => ({ name: 'contact', value }))
 

@@ -11,7 +11,7 @@ import type { OutboundCarrier, OutboundGateway, TrunkState } from '../ports.ts'
 import { chooseCarriers, orAll } from '../routing/phone-call.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { Attempt, Round, Search } from './attempt.ts'
-import type { TargetOf } from '../calls.ts'
+import type { TargetOf } from '../verb/target.ts'
 import { hostPortOf, nextHopOf, toDialled, toInvite } from './phone-attempt.ts'
 import type { PhoneAttempt } from './phone-attempt.ts'
 import { apartFromPhones, isPhoneOfAnother } from '../reachable-places.ts'
@@ -33,9 +33,9 @@ export async function toPhone(
   { number: written, trunk, voip_carrier_sid, auth }: TargetOf<'phone'>,
   search: Search,
 ): Promise<readonly Round[]> {
-  const { order, services, journal } = search
+  const { order, needs, journal } = search
   const number = readNumber(written, journal)
-  const { directory, trunks, random } = services
+  const { directory, trunks, random } = needs
   const { account } = order
   const [carriers, plan, numbers, caller] = await Promise.all([
     directory.outboundCarriers(account),
@@ -94,12 +94,12 @@ function readNumber(written: string, journal: Search['journal']): string {
 function signerOf(
   called: string,
   { calling, attest }: SignedCaller,
-  { order, services, journal }: Search,
+  { order, needs, journal }: Search,
 ): PhoneAttempt['identity'] {
   const { account_sid } = order.account
   let isNoted = false
   return () => {
-    const signed = services.numberTrust.sign({ calling, called, attest, account_sid })
+    const signed = needs.numberTrust.sign({ calling, called, attest, account_sid })
     if (signed !== undefined && !isNoted)
       journal.note({ type: 'note', sentence: `the calling number is signed with attestation ${attest}` })
     isNoted = true
@@ -118,9 +118,9 @@ function toAttempt(
   { number, auth, identity }: Pick<PhoneAttempt, 'number' | 'auth' | 'identity'>,
   search: Search,
 ): Attempt {
-  const { order, services } = search
+  const { order, needs } = search
   const { carrier, gateway } = way
-  const routes = services.trunks.routesOf(carrier.voip_carrier_sid)
+  const routes = needs.trunks.routesOf(carrier.voip_carrier_sid)
   const mayReach = reachableBy(carrier, search)
   return {
     trunk: carrier.name,
@@ -144,10 +144,10 @@ function toAttempt(
 /** Returns a check of the places to which a carrier may direct a call. Only the operator's may name its own proxies. */
 function reachableBy(
   { isShared }: OutboundCarrier,
-  { order, services }: Pick<Search, 'order' | 'services'>,
+  { order, needs }: Pick<Search, 'order' | 'needs'>,
 ): PhoneAttempt['mayReach'] {
-  const isApart = apartFromPhones(order.account, services)
-  return isShared ? isApart : (place) => isApart(place) && !services.isSipProxy(place.address)
+  const isApart = apartFromPhones(order.account, needs)
+  return isShared ? isApart : (place) => isApart(place) && !needs.isSipProxy(place.address)
 }
 
 /**
@@ -157,9 +157,9 @@ function reachableBy(
 async function placeOf(
   hop: string,
   { isShared }: OutboundCarrier,
-  { order, services }: Pick<Search, 'order' | 'services'>,
+  { order, needs }: Pick<Search, 'order' | 'needs'>,
 ): Promise<Resolved> {
-  const { sip, teams, isSipProxy } = services
+  const { sip, teams, isSipProxy } = needs
   const found = await sip().resolve(hop)
   if (isShared) return found
   const places = [found, ...(found.alternatives ?? [])]

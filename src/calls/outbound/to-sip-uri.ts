@@ -7,15 +7,15 @@ import type { SipUri } from '../../sip/message/uri.ts'
 import type { Remote, Resolved } from '../../sip/sip.ts'
 import { transports } from '../../sip/transport/transports.ts'
 import { toHeaderFields } from '../application/app-headers.ts'
-import type { CallServices } from '../call-services.ts'
 import { dialledIn } from '../defence/dialled-uri.ts'
 import type { AccountFacts, TeamsFacts, TeamsProxy } from '../ports.ts'
 import type { Round, Search } from './attempt.ts'
 import { localPlaceOf } from '../local-place.ts'
 import { isPhoneOfAnother, reachableFor } from '../reachable-places.ts'
 import { callerFields } from './caller-identity.ts'
-import type { TargetOf } from '../calls.ts'
+import type { TargetOf } from '../verb/target.ts'
 import { parseProxyUri, parseTargetUri } from './target-uri.ts'
+import type { OutboundNeeds } from './needs.ts'
 
 const offered = { sdes: { sdes: 'required' }, dtls: { dtls: 'ice' } } as const
 
@@ -24,8 +24,8 @@ export async function toSipUri(
   { sipUri, proxy, auth, srtpEncryption }: TargetOf<'sip'>,
   search: Search,
 ): Promise<readonly Round[]> {
-  const { order, services } = search
-  const { directory } = services
+  const { order, needs } = search
+  const { directory } = needs
   const uri = parseTargetUri(sipUri, 'to.sipUri')
   if ((await directory.accountByRealm(uri.host)) !== undefined) throw loop()
   // The headers of a URI belong in the header of the request, not in the start line (RFC 3261 §19.1.1, §19.1.5).
@@ -46,11 +46,11 @@ export async function toSipUri(
           to: text,
           mustLeave: true,
           // A redirect of the far end must not lead to an address that the customer may not call.
-          mayReach: reachableFor(undefined, order.account, services),
+          mayReach: reachableFor(undefined, order.account, needs),
           ...(route === undefined ? {} : { routes: [route] }),
           ...(auth === undefined ? {} : { credentials: auth }),
         }),
-        destination: async () => secured(await guardedPlace(proxy ?? text, order.account, services), text),
+        destination: async () => secured(await guardedPlace(proxy ?? text, order.account, needs), text),
         // The proxy and the password are not meant for another place.
         redirect: async ({ uri: next }) =>
           (
@@ -109,10 +109,10 @@ function toLooseRoute(proxy: string): string {
 export async function guardedPlace(
   uri: string,
   account: Pick<AccountFacts, 'sip_realm'>,
-  services: Pick<CallServices, 'sip' | 'isAllowedAddress' | 'isAllowedHop' | 'isSipProxy' | 'teams'>,
+  needs: Pick<OutboundNeeds, 'sip' | 'isAllowedAddress' | 'isAllowedHop' | 'isSipProxy' | 'teams'>,
 ): Promise<Resolved> {
-  const { sip, teams } = services
-  const mayReach = reachableFor(undefined, account, services)
+  const { sip, teams } = needs
+  const mayReach = reachableFor(undefined, account, needs)
   demandNoTeams(uri, [], teams)
   const { alternatives = [], ...first } = await sip().resolve(uri)
   const demand = (remote: Remote): void => {

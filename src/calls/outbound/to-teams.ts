@@ -7,15 +7,15 @@ import { teamsProxyKey } from '../../contracts/teams.ts'
 import type { TeamsProxy, TeamsTenantFacts } from '../ports.ts'
 import { orAll } from '../routing/phone-call.ts'
 import type { RuleName } from '../routing/rules.ts'
-import { teamsTrunk } from '../teams-trunk.ts'
+import { teamsTrunk } from '../leg/teams-trunk.ts'
 import type { Attempt, Round, Search } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
-import type { TargetOf } from './target.ts'
+import type { TargetOf } from '../verb/target.ts'
 
 /** Returns the proxies to try. Throws AppError unknown_teams_tenant or teams_not_ready. */
 export async function toTeams(to: TargetOf<'teams'>, search: Search): Promise<readonly Round[]> {
-  const { services, journal } = search
-  const { teams, trunks } = services
+  const { needs, journal } = search
+  const { teams, trunks } = needs
   const tenant = await tenantFor(to, search)
   teams.demandReady(tenant.tenant_fqdn)
   const isUp = (proxy: TeamsProxy): boolean => trunks.isUp(teamsProxyKey(tenant.ping_fqdn, proxy))
@@ -27,9 +27,9 @@ export async function toTeams(to: TargetOf<'teams'>, search: Search): Promise<re
 
 /** Returns the tenant on whose behalf the call is made. It is never one of another account. */
 async function tenantFor({ tenant }: TargetOf<'teams'>, search: Search): Promise<TeamsTenantFacts> {
-  const { order, services, journal } = search
+  const { order, needs, journal } = search
   const { account_sid } = order.account
-  const own = await services.directory.teamsTenantsOf(account_sid)
+  const own = await needs.directory.teamsTenantsOf(account_sid)
   const choice = chooseTenant(own, tenant, order.parent?.ms_teams_tenant)
   const chosen = choice?.tenant
   if (chosen === undefined || chosen.account_sid !== account_sid) {
@@ -82,7 +82,7 @@ interface Way {
   readonly proxy: TeamsProxy
 }
 
-function toAttempt(to: TargetOf<'teams'>, { tenant, proxy }: Way, { order, services }: Search): Attempt {
+function toAttempt(to: TargetOf<'teams'>, { tenant, proxy }: Way, { order, needs }: Search): Attempt {
   const { tenant_fqdn, ping_fqdn } = tenant
   const uri = to.uri ?? uriAt(proxy, to)
   return {
@@ -97,11 +97,11 @@ function toAttempt(to: TargetOf<'teams'>, { tenant, proxy }: Way, { order, servi
       contactHost: tenant_fqdn,
       uri,
       to: uri,
-      mayReach: ({ address }) => services.teams.isAddress(address),
+      mayReach: ({ address }) => needs.teams.isAddress(address),
     }),
     // The operator has configured the proxies, so they may be at any address.
     destination: async () => {
-      const found = await services.sip().resolve(`sip:${serializeHostPort(proxy)};transport=tls`)
+      const found = await needs.sip().resolve(`sip:${serializeHostPort(proxy)};transport=tls`)
       const { alternatives = [] } = found
       return {
         ...knownAs(found, tenant_fqdn),

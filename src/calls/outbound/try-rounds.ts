@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { SipResponse } from '../../sip/message/message.ts'
 import type { RefusalFact } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
-import { toRefusal } from '../leg/refusals.ts'
+import { toRefusal } from '../journal/refusals.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { Round } from './attempt.ts'
 import { isMadeHere } from './attempt-watch.ts'
@@ -15,13 +15,13 @@ import type { DialledLeg, ForkOptions } from './fork.ts'
 export async function tryRounds(
   rounds: readonly Round[],
   dialled: DialledLeg,
-  services: ForkOptions['services'],
+  needs: ForkOptions['needs'],
 ): Promise<void> {
   const { leg } = dialled
   const left = [...rounds]
   for (let round = left.shift(); round !== undefined; round = left.shift()) {
     const isLast = left.length === 0
-    const outcome = await fork(round, { dialled, services, silenceMs: isLast ? undefined : silenceMs })
+    const outcome = await fork(round, { dialled, needs, silenceMs: isLast ? undefined : silenceMs })
     if (outcome.kind === 'answered') return leg.connected(outcome.dialog, outcome.response, outcome.from)
     if (leg.hasEnded || outcome.kind === 'withdrawn') return
     if (outcome.kind === 'unreachable') {

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { createRandomBelow } from '../../../test/support/random.ts'
 import { emptyConference, maxMembersOfAny, placeOf, stepConference } from './conference-state.ts'
-import type { ConferenceChange, ConferenceInput, ConferenceState, Entry } from './conference-state.ts'
+import type { ConferenceChange, ConferenceInput, ConferenceState } from './conference-state.ts'
+import type { Entry } from '../verb/conference-wishes.ts'
 
 const entry = (id: string, given: Partial<Entry> = {}): Entry => ({
   id,

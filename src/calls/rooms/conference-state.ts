@@ -1,21 +1,5 @@
 // The rules of a conference: a pure reducer, which has its members by their ids and uses neither legs nor a clock.
-
-/** A call that wants to enter. */
-export interface Entry {
-  readonly id: string
-  /** False if the call waits for another one to start the conference. */
-  readonly startsIt: boolean
-  /** A moderator. The conference ends when the last one has left and no other comes within the grace of that one. */
-  readonly isModerator: boolean
-  readonly graceMs: number
-  readonly isMuted: boolean
-  /** The tag by which coaches address it. */
-  readonly tag: string | undefined
-  /** Set for a coach: only members with this tag hear it. */
-  readonly coaches: string | undefined
-  /** The first call that sets it sets it for the whole conference. */
-  readonly maxMembers: number | undefined
-}
+import type { Entry } from '../verb/conference-wishes.ts'
 
 export interface Member extends Omit<Entry, 'startsIt' | 'maxMembers'> {
   readonly isHeld: boolean

@@ -1,26 +1,31 @@
 // One conference: its reducer decides, and this class carries out the consequences: seats, events, the end.
 import { AppError } from '../../lib/errors.ts'
-import type { Timer } from '../../lib/clock.ts'
-import type { CallServices } from '../call-services.ts'
-import { wayOf } from '../application/hook-form.ts'
-import { oneOfTwo } from '../bridge/leg-story.ts'
+import type { Timer, Clock } from '../../lib/clock.ts'
+import { wayOf } from '../verb/hook-form.ts'
+import { oneOfTwo } from '../leg/leg-story.ts'
 import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { LegMember, LegPeer } from '../leg/leg-options.ts'
 import { emptyConference, placeOf, stepConference } from './conference-state.ts'
 import type { ConferenceChange, ConferenceInput, ConferenceState, Member } from './conference-state.ts'
-import type { StatusEventName } from './conference-wishes.ts'
+import type { StatusEventName } from '../verb/conference-wishes.ts'
 import type { Guest } from './guest.ts'
 import { KeyDistribution } from './key-distribution.ts'
 import { StatusReports } from './status-reports.ts'
 import { Stay } from './stay.ts'
+import type { NodeFacts } from '../journal/hook-payloads.ts'
+
+export interface ConferenceNeeds {
+  readonly clock: Clock
+  readonly node: () => NodeFacts
+}
 
 export interface ConferenceOptions {
   readonly account_sid: string
   readonly name: string
   /** The name of the room in media, different for each conference of the same name. */
   readonly mediaRoom: string
-  readonly services: Pick<CallServices, 'clock' | 'node'>
+  readonly needs: ConferenceNeeds
   readonly onOver: () => void
 }
 
@@ -56,7 +61,7 @@ export class Conference {
     this.#options = options
     this.name = options.name
     this.conference_sid = `conf:${options.account_sid}:${options.name}`
-    this.#keys = new KeyDistribution(options.services.clock, () => this.#stays.values())
+    this.#keys = new KeyDistribution(options.needs.clock, () => this.#stays.values())
   }
 
   get isRunning(): boolean {
@@ -78,7 +83,7 @@ export class Conference {
     if (this.#stays.size === 0) this.#reports = this.#reportsFor(guest)
     const stay = new Stay({
       guest,
-      clock: this.#options.services.clock,
+      clock: this.#options.needs.clock,
       mediaRoom: this.#options.mediaRoom,
       reportsTalk: this.#reports?.wantsTalk === true,
       fields: this.#fields,
@@ -105,7 +110,7 @@ export class Conference {
 
   #reportsFor({ application, wishes: { statusHook, statusEvents } }: Guest): StatusReports | undefined {
     if (statusHook === undefined) return undefined
-    const { clock } = this.#options.services
+    const { clock } = this.#options.needs
     // The address does not change with the applications of calls that enter later. Over sockets, each call has its own.
     const full = application.hookOf(statusHook)
     const hook = wayOf(full) === 'http' ? full : statusHook
@@ -145,7 +150,7 @@ export class Conference {
   }
 
   #follow(change: ConferenceChange): void {
-    const { clock } = this.#options.services
+    const { clock } = this.#options.needs
     switch (change.type) {
       case 'turned-away':
         return
@@ -195,7 +200,7 @@ export class Conference {
 
   #report(event: StatusEventName, id: string, members: number, of = this.#stays.get(id)): void {
     if (of === undefined || this.#reports?.wants(event) !== true) return
-    const { clock, node } = this.#options.services
+    const { clock, node } = this.#options.needs
     const { leg } = of
     const { facts } = leg.journal
     const seconds = this.#startedMs === undefined ? 0 : (clock.monotonic() - this.#startedMs) / 1000

@@ -1,8 +1,8 @@
 // The conferences of this node, kept per account: calls of two accounts never meet, even under the same name.
-import type { CallServices } from '../call-services.ts'
 import { Conference } from './conference.ts'
 import type { Guest } from './guest.ts'
 import type { Stay } from './stay.ts'
+import type { ConferenceNeeds } from './conference.ts'
 
 export interface Entered {
   readonly conference: Conference
@@ -10,13 +10,13 @@ export interface Entered {
 }
 
 export class Conferences {
-  readonly #services: Pick<CallServices, 'clock' | 'node'>
+  readonly #needs: ConferenceNeeds
   /** By account, then by name. */
   readonly #all = new Map<string, Map<string, Conference>>()
   #count = 0
 
-  constructor(services: Pick<CallServices, 'clock' | 'node'>) {
-    this.#services = services
+  constructor(needs: ConferenceNeeds) {
+    this.#needs = needs
   }
 
   /** Returns the conferences of an account, in the order in which their first members entered. */
@@ -40,7 +40,7 @@ export class Conferences {
       account_sid,
       name,
       mediaRoom: `conf:${account_sid}:${this.#count}`,
-      services: this.#services,
+      needs: this.#needs,
       onOver: () => {
         if (own.get(name) === conference) own.delete(name)
         if (own.size === 0 && this.#all.get(account_sid) === own) this.#all.delete(account_sid)

@@ -1,21 +1,21 @@
 // The verb dequeue: a call waits for a caller in a queue, and talks with it.
 import { talkToItsEnd } from '../bridge/talk-to-its-end.ts'
 import { talkOf } from '../bridge/talk.ts'
-import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { Party } from './party.ts'
-import type { DequeueOutcome, DequeueRequest } from './queue-requests.ts'
+import type { DequeueOutcome, DequeueRequest } from '../verb/queue-requests.ts'
+import type { RoomNeeds } from './needs.ts'
 
 /** Resolves when the talk is over, or no caller has come. Throws queue_full. */
 export async function dequeue(
   request: DequeueRequest,
   party: Party,
-  context: CallContext,
+  needs: RoomNeeds,
 ): Promise<DequeueOutcome> {
   const { name, signal, beeps } = request
   const { leg } = party
   if (signal.aborted) return 'hangup'
-  const caller = await nextCaller(request, party, context)
+  const caller = await nextCaller(request, party, needs)
   if (caller === 'timeout') {
     const { maxWaitMs = 0 } = request
     const sentence = `no caller came into the queue "${name}" within ${maxWaitMs / 1000} s`
@@ -23,8 +23,8 @@ export async function dequeue(
   }
   if (typeof caller === 'string') return caller
   const talk = talkOf(leg)
-  const { clock } = context.services
-  const stopBeep = beeps ? beep(leg, context) : undefined
+  const { clock } = needs
+  const stopBeep = beeps ? beep(leg, needs) : undefined
   await talkToItsEnd(leg, { signal, otherwise: 'the verb was stopped', clock })
   stopBeep?.()
   return talk?.hasFailed === true ? 'hangup' : 'complete'
@@ -34,7 +34,7 @@ export async function dequeue(
 async function nextCaller(
   { name, wants, maxWaitMs, signal }: DequeueRequest,
   party: Party,
-  { queues, services }: CallContext,
+  { queues, clock }: RoomNeeds,
 ): Promise<Party | 'timeout' | 'hangup'> {
   const { leg } = party
   const { promise, resolve } = Promise.withResolvers<Party | 'timeout' | 'hangup'>()
@@ -55,7 +55,7 @@ async function nextCaller(
     if (waiting.quit()) resolve(outcome)
   }
   const stop = giveUp('hangup')
-  const timer = maxWaitMs === undefined ? undefined : services.clock.after(maxWaitMs, giveUp('timeout'))
+  const timer = maxWaitMs === undefined ? undefined : clock.after(maxWaitMs, giveUp('timeout'))
   signal.addEventListener('abort', stop, { once: true })
   try {
     return await promise
@@ -69,11 +69,11 @@ const beepSlot = 'beep'
 const beepMs = 500
 
 /** Plays a tone together with the caller's voice. Returns the function that ends it. */
-function beep(leg: Leg, { services }: CallContext): () => void {
+function beep(leg: Leg, { clock }: Pick<RoomNeeds, 'clock'>): () => void {
   const clip = { generated: 'beep' } as const
   void leg.media.sound.lay(beepSlot, { clip, rounds: 1, staysUnderPrompts: false })
   const end = (): void => leg.media.sound.remove(beepSlot)
-  const timer = services.clock.after(beepMs, end)
+  const timer = clock.after(beepMs, end)
   return () => {
     timer.cancel()
     if (!leg.hasEnded) end()

@@ -3,10 +3,9 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Hook } from '../../contracts/hook.ts'
 import { loopHook } from '../application/hook-loop.ts'
-import { partyOf, whyStopped } from '../bridge/leg-story.ts'
+import { partyOf, whyStopped } from '../leg/leg-story.ts'
 import { talkToItsEnd } from '../bridge/talk-to-its-end.ts'
 import type { Talk } from '../bridge/talk.ts'
-import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import { stopped } from '../session/stop.ts'
@@ -15,8 +14,9 @@ import { connect } from './party.ts'
 import type { Party } from './party.ts'
 import { queueSidOf, toQueueNotification } from '../journal/queue-events.ts'
 import type { QueueEvent } from '../journal/queue-events.ts'
-import type { EnqueueOutcome, EnqueueRequest } from './queue-requests.ts'
+import type { EnqueueOutcome, EnqueueRequest } from '../verb/queue-requests.ts'
 import type { QueueName, QueuePlace, Standing } from './queues.ts'
+import type { RoomNeeds } from './needs.ts'
 
 const waiting: ReadonlySet<string> = new Set(['say', 'play', 'pause', 'leave', 'tag'])
 
@@ -31,18 +31,18 @@ export function leaveQueue(leg: Leg): boolean {
 export async function enqueue(
   request: EnqueueRequest,
   party: Party,
-  context: CallContext,
+  needs: RoomNeeds,
 ): Promise<EnqueueOutcome> {
   const { leg } = party
   const { account_sid } = leg.journal.facts.started
-  const eventHook = await context.services.directory.queueEventHook(account_sid)
-  return await new Wait({ request, party, context, eventHook }).run()
+  const eventHook = await needs.directory.queueEventHook(account_sid)
+  return await new Wait({ request, party, needs, eventHook }).run()
 }
 
 interface WaitOptions {
   readonly request: EnqueueRequest
   readonly party: Party
-  readonly context: CallContext
+  readonly needs: RoomNeeds
   /** The account's hook for events of its queues. */
   readonly eventHook: Hook | null
 }
@@ -60,10 +60,10 @@ class Wait {
 
   constructor(options: WaitOptions) {
     this.#options = options
-    const { request, party, context } = options
+    const { request, party, needs } = options
     const { account_sid } = party.leg.journal.facts.started
     this.#of = { account_sid, name: request.name }
-    this.#sinceMs = context.services.clock.monotonic()
+    this.#sinceMs = needs.clock.monotonic()
   }
 
   async run(): Promise<EnqueueOutcome> {
@@ -94,13 +94,13 @@ class Wait {
 
   /** Returns false if the queue has no room. */
   #enter(): boolean {
-    const { request, party, context } = this.#options
+    const { request, party, needs } = this.#options
     const { leg } = party
     try {
       const { priority } = request
       const entered = (standing: Standing): void => this.#entered(standing)
       const taken = (by: Party, length: number): void => this.#taken(by, length)
-      this.#place = context.queues.enter(this.#of, { party, priority, entered, taken })
+      this.#place = needs.queues.enter(this.#of, { party, priority, entered, taken })
       return true
     } catch (error) {
       if (!(error instanceof AppError)) throw error
@@ -111,11 +111,11 @@ class Wait {
   }
 
   #entered({ position, length }: Standing): void {
-    const { request, party, context } = this.#options
+    const { request, party, needs } = this.#options
     const { name, priority } = request
     waits.set(party.leg, this)
     party.leg.journal.note({ type: 'queued', queue: name, position, length, priority })
-    const join_time = context.services.clock.now()
+    const join_time = needs.clock.now()
     this.#report({ queue: name, length, change: { event: 'join', join_time } })
   }
 
@@ -148,8 +148,8 @@ class Wait {
   }
 
   #left({ leave_reason, because, length, by }: Leaving): void {
-    const { party, context } = this.#options
-    const { clock } = context.services
+    const { party, needs } = this.#options
+    const { clock } = needs
     const queue = this.#of.name
     waits.delete(party.leg)
     this.#waitedMs = clock.monotonic() - this.#sinceMs
@@ -162,20 +162,20 @@ class Wait {
 
   /** Stores the notification in one transaction with the event. */
   #report(event: QueueEvent): void {
-    const { party, context, eventHook: hook } = this.#options
+    const { party, needs, eventHook: hook } = this.#options
     if (hook === null) return
     const { journal } = party.leg
-    const node = context.services.node()
+    const node = needs.node()
     journal.commit({ notifications: [toQueueNotification(event, { facts: journal.facts, node, hook })] })
   }
 
   /** Resolves when the caller no longer waits. The audio has stopped by then. */
   async #wait(): Promise<void> {
-    const { request, party, context } = this.#options
+    const { request, party, needs } = this.#options
     const { waitHook: hook } = request
     const { leg, services } = party
     const { signal } = this.#over
-    const { clock } = context.services
+    const { clock } = needs
     const over = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
     if (!signal.aborted && hook !== undefined) {
       const question = () =>
@@ -194,7 +194,7 @@ class Wait {
     const { position = 0, length = 0 } = this.#place?.standing ?? {}
     return {
       queue_sid: queueSidOf(this.#of.account_sid, this.#of.name),
-      queue_time: Math.floor((this.#options.context.services.clock.monotonic() - this.#sinceMs) / 1000),
+      queue_time: Math.floor((this.#options.needs.clock.monotonic() - this.#sinceMs) / 1000),
       queue_size: length,
       queue_position: position,
       call_sid: started.call_sid,
@@ -204,8 +204,8 @@ class Wait {
   }
 
   async #talkToItsEnd(talk: Talk): Promise<void> {
-    const { request, party, context } = this.#options
-    const { clock } = context.services
+    const { request, party, needs } = this.#options
+    const { clock } = needs
     await talkToItsEnd(party.leg, { signal: request.signal, otherwise: 'the verb was stopped', clock })
     if (talk.hasFailed) this.#result = 'error'
   }

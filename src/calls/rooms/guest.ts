@@ -1,9 +1,9 @@
 // A call that enters a conference: its leg, the application that runs it, and the options of its verb.
-import type { RecordingSpan } from '../abilities/recording-request.ts'
+import type { RecordingSpan } from '../verb/recording-request.ts'
 import type { Application } from '../application/application.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { Leg } from '../leg/leg.ts'
-import type { ConferenceWishes } from './conference-wishes.ts'
+import type { ConferenceWishes } from '../verb/conference-wishes.ts'
 
 export interface Guest {
   readonly leg: Leg

@@ -1,10 +1,10 @@
 // The status events of one conference, sent to its hook one after the other, in the order in which they happened.
 import type { Clock } from '../../lib/clock.ts'
-import { wayOf } from '../application/hook-form.ts'
-import type { HookForm } from '../application/hook-form.ts'
+import { wayOf } from '../verb/hook-form.ts'
+import type { HookForm } from '../verb/hook-form.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
-import type { StatusEventName } from './conference-wishes.ts'
+import type { StatusEventName } from '../verb/conference-wishes.ts'
 import type { Guest } from './guest.ts'
 
 export interface StatusReport {

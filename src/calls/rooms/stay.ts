@@ -1,6 +1,6 @@
 // The stay of one leg in a conference: the audio it gets in each state, and the members that hear it.
 import type { Clock } from '../../lib/clock.ts'
-import type { HookForm } from '../application/hook-form.ts'
+import type { HookForm } from '../verb/hook-form.ts'
 import { createLoopPace, loopHook } from '../application/hook-loop.ts'
 import type { PreparedRun } from '../application/nested-verbs.ts'
 import type { RoomFact } from '../journal/room-facts.ts'

@@ -1,10 +1,10 @@
 // The verbs that run a leg, as the interface for commands from outside, its far end and the other legs of its session.
 import type { Hook } from '../../contracts/hook.ts'
-import type { HookForm } from '../application/hook-form.ts'
+import type { HookForm } from '../verb/hook-form.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { IncomingReferral, Reply } from '../../sip/sip.ts'
 import type { CallScript } from '../ports.ts'
-import type { RunnableVerb } from '../verb.ts'
+import type { RunnableVerb } from '../verb/verb.ts'
 
 /**
  * Reads a list of allowed verbs, and returns a function that runs them beside the leg's own. Throws

@@ -2,11 +2,8 @@
 import { AppError } from '../../lib/errors.ts'
 import { randomHex } from '../../lib/ids.ts'
 import { serializeUri } from '../../sip/message/uri.ts'
-import type { CallServices } from '../call-services.ts'
-import type { OutdialGuard } from '../defence/outdial-guard.ts'
 import { dialledIn } from '../defence/dialled-uri.ts'
-import type { WireTap } from '../journal/wire-tap.ts'
-import { toAppError, toProblem } from '../leg/refusals.ts'
+import { toAppError, toProblem } from '../journal/refusals.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
 import { AttemptGate } from '../outbound/attempt-gate.ts'
 import { guardedPlace } from '../outbound/to-sip-uri.ts'
@@ -17,18 +14,17 @@ import { toMetadata } from './metadata.ts'
 import type { RecordedCall } from './metadata.ts'
 import { recordedCall, withOthers } from './recorded-call.ts'
 import type { RecordedLeg } from './recorded-leg.ts'
-import type { Recorder, SiprecOrder } from './recorder.ts'
+import type { Recorder, SiprecOrder } from '../leg/recorder.ts'
 import { RecordingMedia } from './recording-media.ts'
 import { RecordingSession } from './recording-session.ts'
+import type { OutboundNeeds } from '../outbound/needs.ts'
 
 const recordingIdHeader = 'x-recording-id'
 /** The time for messages that cross the end of a dialog, in ms. */
 const lateMs = 5000
 
-type Tap = Pick<WireTap, 'expect' | 'detach'>
-
-type Services = Pick<
-  CallServices,
+export type SiprecNeeds = Pick<
+  OutboundNeeds,
   | 'sip'
   | 'media'
   | 'directory'
@@ -38,15 +34,9 @@ type Services = Pick<
   | 'isSipProxy'
   | 'reservesCarriers'
   | 'teams'
+  | 'tap'
+  | 'guard'
 >
-
-type Guard = Pick<OutdialGuard, 'isClosed' | 'demandOpen'>
-
-export interface SiprecMeans {
-  readonly services: Services
-  readonly tap: Tap
-  readonly guard: Guard
-}
 
 /** A requested recording, from `start` until it is over. */
 interface Wanted {
@@ -59,9 +49,7 @@ interface Wanted {
 
 export class SiprecRecorder implements Recorder {
   readonly #leg: RecordedLeg
-  readonly #services: Services
-  readonly #tap: Tap
-  readonly #guard: Guard
+  readonly #needs: SiprecNeeds
   #turn: Promise<void> = Promise.resolve()
   #wanted: Wanted | undefined
   #session: RecordingSession | undefined
@@ -69,11 +57,9 @@ export class SiprecRecorder implements Recorder {
   #isPaused = false
   #isUpdateDue = false
 
-  constructor(leg: RecordedLeg, { services, tap, guard }: SiprecMeans) {
+  constructor(leg: RecordedLeg, needs: SiprecNeeds) {
     this.#leg = leg
-    this.#services = services
-    this.#tap = tap
-    this.#guard = guard
+    this.#needs = needs
     leg.events.watch((event) => {
       if (event === 'bridged' || event === 'room') this.#followCompany()
     })
@@ -182,7 +168,7 @@ export class SiprecRecorder implements Recorder {
   }
 
   async #try(server: string, wanted: Wanted): Promise<void> {
-    const { directory, sip, media, clock } = this.#services
+    const { directory, sip, clock } = this.#needs
     const { recordingId, headers } = wanted.order
     const { journal } = this.#leg
     const { started } = journal.facts
@@ -192,18 +178,17 @@ export class SiprecRecorder implements Recorder {
     if (account === undefined) throw new AppError('not_found', 'the account is gone')
     if ((await directory.accountByRealm(given.host)) !== undefined)
       throw new AppError('loop_detected', 'it leads back into this platform')
-    const remote = await guardedPlace(uri, account, { ...this.#services })
+    const remote = await guardedPlace(uri, account, this.#needs)
     // A carrier would read its user as the number to call.
     const gate = new AttemptGate({
       leg: this.#leg,
       order: { account },
-      guard: this.#guard,
-      services: this.#services,
+      needs: this.#needs,
     })
     await gate.demandMayCall([remote, ...(remote.alternatives ?? [])], dialledIn(given))
     const tenant = { owner: account.account_sid, peers: new Set([remote.address]), onlyListens: true }
-    const guarded = tenantMedia({ ...this.#services, media }, tenant)
-    const mayReach = reachableFor(undefined, account, this.#services)
+    const guarded = tenantMedia(this.#needs, tenant)
+    const mayReach = reachableFor(undefined, account, this.#needs)
     const now = clock.now()
     const realm = account.sip_realm
     const call = wanted.call ?? recordedCall({ ...started, realm, recordingId, now })
@@ -215,10 +200,10 @@ export class SiprecRecorder implements Recorder {
       clock,
       log: this.#leg.log,
       onLost: (because) => this.#lost(session, wanted, because),
-      onOver: () => void clock.after(lateMs, () => this.#tap.detach(callId, journal)),
+      onOver: () => void clock.after(lateMs, () => this.#needs.tap.detach(callId, journal)),
     })
     // The repeated OPTIONS checks would fill the journal.
-    this.#tap.expect(callId, journal, { without: 'OPTIONS' })
+    this.#needs.tap.expect(callId, journal, { without: 'OPTIONS' })
     const invite = { uri, remote, callId, user: 'recorder', boundary: randomHex(16) }
     const metadata = toMetadata(wanted.call)
     // The recordingID of the request overrides a header of that name.
@@ -253,7 +238,7 @@ export class SiprecRecorder implements Recorder {
 
   #asNow(call: RecordedCall, domain: string): RecordedCall {
     const { journal, member } = this.#leg
-    const now = this.#services.clock.now()
+    const now = this.#needs.clock.now()
     return withOthers(call, { events: journal.events, room: member?.others(), domain, now })
   }
 
@@ -261,7 +246,7 @@ export class SiprecRecorder implements Recorder {
     const [session, wanted] = [this.#session, this.#wanted]
     if (session === undefined || wanted?.call === undefined) return
     const { journal, log } = this.#leg
-    const { directory } = this.#services
+    const { directory } = this.#needs
     const { account_sid, host } = journal.facts.started
     const domain = (await directory.account(account_sid))?.sip_realm ?? host
     const call = this.#asNow(wanted.call, domain)

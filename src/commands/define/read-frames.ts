@@ -42,7 +42,7 @@ export function readFrameOf(
   if (asked === undefined) {
     const names = candidates.flatMap(({ name, additions }) => [name, ...Object.keys(additions)]).join(', ')
     const list = frame === 'redirect' ? 'a list of verbs, or ' : ''
-    // Verbs are read before commands: calls/application/frame-verbs.ts.
+    // Verbs are read before commands: calls/script/frame-verbs.ts.
     const own = frame === 'redirect' ? 'parent_call, child_call, ' : ''
     throw new AppError(
       'bad_request',

@@ -1,5 +1,5 @@
 // The kinds of values of commands.
-import type { HookForm } from '../../calls/application/hook-form.ts'
+import type { HookForm } from '../../calls/verb/hook-form.ts'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 

@@ -51,7 +51,7 @@ describe('the table of transports', () => {
     const others = [
       table,
       'api/carriers/sip-gateways.ts',
-      'calls/application/hook-form.ts',
+      'calls/verb/hook-form.ts',
       'doctor/ports.ts',
       'media/sdp/path-lines.ts',
     ]

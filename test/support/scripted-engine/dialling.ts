@@ -1,5 +1,5 @@
 // A call whose application dials, with all its surroundings scripted.
-import type { ParseVerbs } from '../../../src/calls/verb.ts'
+import type { ParseVerbs } from '../../../src/calls/verb/verb.ts'
 import { createScriptedEngine } from './scripted-engine.ts'
 import { phone } from './scripted-facts.ts'
 import { settle } from './turns.ts'

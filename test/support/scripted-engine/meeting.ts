@@ -1,6 +1,6 @@
 // Calls whose application puts them into a conference, with all their surroundings scripted.
 import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
-import type { ParseVerbs } from '../../../src/calls/verb.ts'
+import type { ParseVerbs } from '../../../src/calls/verb/verb.ts'
 import { account, application } from './scripted-facts.ts'
 import { calm } from './turns.ts'
 import { createScriptedEngine } from './scripted-engine.ts'

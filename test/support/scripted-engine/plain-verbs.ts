@@ -1,7 +1,7 @@
 // The smallest verbs that exercise the engine, for tests of parts below any verb of the product.
 import { AppError } from '../../../src/lib/errors.ts'
-import type { Abilities } from '../../../src/calls/abilities/abilities.ts'
-import type { ParseVerbs, RunnableVerb, VerbContext, VerbNeeds } from '../../../src/calls/verb.ts'
+import type { Abilities } from '../../../src/calls/verb/abilities.ts'
+import type { ParseVerbs, RunnableVerb, VerbContext, VerbNeeds } from '../../../src/calls/verb/verb.ts'
 
 interface Item {
   readonly verb: string

@@ -1,6 +1,6 @@
 // Calls that come in one after the other, each with its own verbs, with all their surroundings scripted.
 import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
-import type { ParseVerbs } from '../../../src/calls/verb.ts'
+import type { ParseVerbs } from '../../../src/calls/verb/verb.ts'
 import { account } from './scripted-facts.ts'
 import { calm } from './turns.ts'
 import { createScriptedEngine } from './scripted-engine.ts'

@@ -1,7 +1,7 @@
 // One random history of calls that enter conferences, wait, are muted, held, tagged, released and hang up, in an order
 // that the seed determines, while their hooks answer, fail or are slow.
 import { AppError } from '../../../src/lib/errors.ts'
-import type { ParseVerbs } from '../../../src/calls/verb.ts'
+import type { ParseVerbs } from '../../../src/calls/verb/verb.ts'
 import { createRandomBelow } from '../random.ts'
 import type { History } from './random-session.ts'
 import { account } from './scripted-facts.ts'

@@ -1,7 +1,7 @@
 // One random history of two parties that talk: either holds and resumes, is whispered to, is transferred or hangs up,
 // in an order that the seed determines, while the hook for the audio on hold answers, fails or is slow.
 import { AppError } from '../../../src/lib/errors.ts'
-import type { ParseVerbs } from '../../../src/calls/verb.ts'
+import type { ParseVerbs } from '../../../src/calls/verb/verb.ts'
 import { createRandomBelow } from '../random.ts'
 import type { History } from './random-session.ts'
 import { account, phone } from './scripted-facts.ts'

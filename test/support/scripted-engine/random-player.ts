@@ -1,6 +1,6 @@
 // The steps that may occur in a random history of a session with several legs, and their execution one at a time.
 import { AppError } from '../../../src/lib/errors.ts'
-import type { ParseVerbs } from '../../../src/calls/verb.ts'
+import type { ParseVerbs } from '../../../src/calls/verb/verb.ts'
 import { createRandomBelow } from '../random.ts'
 import { account, client, outboundCarrier, phone } from './scripted-facts.ts'
 import { createScriptedEngine } from './scripted-engine.ts'

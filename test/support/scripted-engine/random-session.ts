@@ -1,6 +1,6 @@
 // One random history of a session with several legs: a call that dials, and any event on it or on the legs it dials, in
 // an order that the seed determines.
-import type { ParseVerbs } from '../../../src/calls/verb.ts'
+import type { ParseVerbs } from '../../../src/calls/verb/verb.ts'
 import { Player } from './random-player.ts'
 import type { ScriptedEngine } from './scripted-engine.ts'
 import type { ScriptedInvite } from './scripted-sip.ts'

@@ -1,7 +1,7 @@
 // One random history of a phone with two calls: it joins them or transfers their far ends, other calls replace them and
 // leave, in an order that the seed determines.
 import type { Replaced } from '../../../src/sip/sip.ts'
-import type { ParseVerbs } from '../../../src/calls/verb.ts'
+import type { ParseVerbs } from '../../../src/calls/verb/verb.ts'
 import { createRandomBelow } from '../random.ts'
 import type { History } from './random-session.ts'
 import { calm, settle } from './turns.ts'

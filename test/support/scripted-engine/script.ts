@@ -1,8 +1,8 @@
 // Verbs that are functions of a test: they use a call's abilities without a verb of the product.
-import type { Abilities } from '../../../src/calls/abilities/abilities.ts'
+import type { Abilities } from '../../../src/calls/verb/abilities.ts'
 import type { CallsOptions } from '../../../src/calls/calls.ts'
 import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
-import type { ParseVerbs, RunnableVerb, VerbContext } from '../../../src/calls/verb.ts'
+import type { ParseVerbs, RunnableVerb, VerbContext } from '../../../src/calls/verb/verb.ts'
 import { AppError } from '../../../src/lib/errors.ts'
 import type { HeaderField } from '../../../src/sip/message/message.ts'
 import { createScriptedEngine } from './scripted-engine.ts'

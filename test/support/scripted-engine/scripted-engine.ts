@@ -21,7 +21,7 @@ import type {
   OutboundCarrier,
   TeamsTenantFacts,
 } from '../../../src/calls/ports.ts'
-import type { CallDefence } from '../../../src/calls/defence/defence-settings.ts'
+import type { CallDefence } from '../../../src/calls/defence-settings.ts'
 import type { BorrowedClip } from '../../../src/contracts/speech.ts'
 import type { Hook } from '../../../src/contracts/hook.ts'
 import type {
@@ -30,7 +30,7 @@ import type {
   IdentityStatement,
 } from '../../../src/contracts/number-trust.ts'
 import { createUriResolver } from '../../../src/sip/transport/resolve.ts'
-import type { ParseVerbs } from '../../../src/calls/verb.ts'
+import type { ParseVerbs } from '../../../src/calls/verb/verb.ts'
 import { readCommands, readFrame } from '../../../src/commands/index.ts'
 import { createScriptedDirectory } from './scripted-directory.ts'
 import { ScriptedSockets } from './scripted-sockets.ts'
