@@ -1,5 +1,7 @@
 // The journal of a call as a short story: one line for each fact that a reader looks for first, in the order of events.
 
+import type { FactName } from '../../src/calls/calls.ts'
+
 /** An event as the REST API returns it. */
 export interface StoryEvent {
   readonly at: number
@@ -65,7 +67,8 @@ const modes: Readonly<Record<string, string>> = {
   paused: 'nothing',
 }
 
-const sentences: Readonly<Record<string, Sentence>> = {
+/** The sentence of each fact of the journal; undefined: the story leaves it out. */
+const sentences: Readonly<Record<FactName, Sentence | undefined>> = {
   started: ({ from, to }) => `a call from ${String(from)} to ${String(to)}`,
   sip: ({ direction, summary }) =>
     toldSip.test(String(summary)) ? `SIP: ${String(direction)} ${String(summary)}` : undefined,
@@ -149,7 +152,28 @@ const sentences: Readonly<Record<string, Sentence>> = {
     `RTP: ${String(packets_sent)} packets sent, ${String(packets_received)} received, ${String(packets_lost)} lost, ` +
     `jitter ${Number(jitter_ms).toFixed(1)} ms`,
   ended: theEnd,
+  attempt: undefined,
+  'branch-answered': undefined,
+  application: undefined,
+  'hook-asked': undefined,
+  'verb-started': undefined,
+  'media-first-packet': undefined,
+  'media-moved': undefined,
+  'media-ignored': undefined,
+  'media-forged': undefined,
+  'media-held': undefined,
+  'media-resumed': undefined,
+  'media-timeout': undefined,
+  tagged: undefined,
+  alerted: undefined,
+  truncated: undefined,
+  'socket-opened': undefined,
+  'socket-lost': undefined,
+  'socket-closed': undefined,
 }
+
+/** A journal of another version may have facts of other types. */
+const byType: Readonly<Record<string, Sentence | undefined>> = sentences
 
 /** Returns why the platform refused a call, with the cure. */
 export function refusalIn(events: readonly StoryEvent[]): string | undefined {
@@ -179,7 +203,7 @@ export function journalStory(events: readonly StoryEvent[]): string[] {
   let told: { readonly error: string; readonly at: number } | undefined
   const lines: { at: number; text: string; isKey: boolean }[] = []
   for (const event of events) {
-    const said = sentences[event.type]?.(event, started)
+    const said = byType[event.type]?.(event, started)
     const text = said === undefined ? undefined : withCode(said, event)
     if (text === undefined || (hasRung && isBeginning(event))) continue
     hasRung ||= event.type === 'rang'

@@ -1,11 +1,5 @@
 // The calls that an account may make: its own settings, those of its provider, and the result of both.
-import {
-  combine,
-  defenceLimits,
-  defaultLimits,
-  isOpen,
-  killSwitches,
-} from '../calls/defence-settings.ts'
+import { combine, defenceLimits, defaultLimits, isOpen, killSwitches } from '../calls/defence-settings.ts'
 import type { CallDefence, DefenceLimit } from '../calls/defence-settings.ts'
 import { destinationClasses } from '../calls/destination-classes.ts'
 import type { DestinationClass } from '../calls/destination-classes.ts'

@@ -15,6 +15,7 @@ import type { ArrivalNeeds } from './arrivals/needs.ts'
 
 export type { CallRequest, CallWishes } from './call-request.ts'
 export type { DryQuestion, DryRun } from './dry-run/dry-question.ts'
+export type { FactName } from './journal/journal.ts'
 export type { LiveCall } from './journal/live-call.ts'
 export type { LiveConference } from './rooms/live-conference.ts'
 export type { Credentials, Target, TargetOf } from './verb/target.ts'

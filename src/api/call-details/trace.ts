@@ -1,6 +1,7 @@
 // A call's journal as a trace: spans in the JSON form of OpenTelemetry, grouped as portals of this API draw them.
 import { traceIdOf } from '../../lib/ids.ts'
 import type { WireOf } from '../define/field.ts'
+import type { FactName } from '../../calls/calls.ts'
 import type { Event } from './journal.ts'
 import type { traceField } from './trace-field.ts'
 
@@ -22,47 +23,99 @@ export interface Attribute {
     { readonly stringValue: string } | { readonly doubleValue: number } | { readonly boolValue: boolean }
 }
 
-/** Events that last: their ends, and the names under which they are shown. */
-const lasting: Readonly<
-  Record<string, { readonly ends: readonly string[]; readonly name: (event: Event) => string }>
-> = {
+/** The name of the span that an event becomes. One that lasts also has the events that end it. */
+interface Shown {
+  readonly name: (event: Event) => string
+  readonly ends?: readonly FactName[]
+}
+
+/** Each fact of the journal as a span of its own; undefined: it is none. */
+const shown: Readonly<Record<FactName, Shown | undefined>> = {
   'hook-asked': { ends: ['hook-answered', 'hook-failed'], name: ({ hook }) => `hook ${String(hook)}` },
   bridged: { ends: ['unbridged'], name: ({ with: other }) => `bridge ${String(other)}` },
   'room-joined': { ends: ['room-left'], name: ({ room }) => `conference ${String(room)}` },
   'verb-started': { ends: ['verb-ended'], name: ({ verb }) => `verb ${String(verb)}` },
+  rang: { name: () => 'rang' },
+  status: { name: ({ call_status }) => `status ${String(call_status)}` },
+  decision: { name: ({ rule }) => `decision ${String(rule)}` },
+  dialled: { name: ({ to }) => `dialled ${String(to)}` },
+  'dial-ended': { name: ({ to, sip_status }) => `dial ended ${String(to)} ${String(sip_status)}` },
+  muted: { name: ({ call_sid }) => `muted ${String(call_sid)}` },
+  unmuted: { name: ({ call_sid }) => `unmuted ${String(call_sid)}` },
+  whispered: { name: ({ call_sid }) => `whispered to ${String(call_sid)}` },
+  held: { name: ({ call_sid }) => `held by ${String(call_sid)}` },
+  resumed: { name: ({ call_sid }) => `resumed by ${String(call_sid)}` },
+  'hold-sound': { name: ({ call_sid, source }) => `hold sound ${String(source)} for ${String(call_sid)}` },
+  'transfer-asked': { name: ({ call_sid }) => `transfer by ${String(call_sid)}` },
+  'transfer-refused': {
+    name: ({ call_sid, sip_status }) => `no transfer by ${String(call_sid)} ${String(sip_status)}`,
+  },
+  queued: { name: ({ queue, position }) => `queued ${String(queue)} ${String(position)}` },
+  unqueued: { name: ({ queue, leave_reason }) => `left queue ${String(queue)} ${String(leave_reason)}` },
+  'awaits-caller': { name: ({ queue }) => `waits for a caller of ${String(queue)}` },
+  'handed-over': {
+    name: ({ caller_sid, agent_sid }) => `${String(caller_sid)} handed over to ${String(agent_sid)}`,
+  },
+  'room-waiting': { name: ({ room }) => `waits for conference ${String(room)}` },
+  'room-muted': { name: () => 'muted in conference' },
+  'room-unmuted': { name: () => 'unmuted in conference' },
+  'room-held': { name: () => 'on hold in conference' },
+  'room-resumed': { name: () => 'resumed in conference' },
+  digit: { name: ({ digit }) => `digit ${String(digit)}` },
+  'siprec-started': { name: ({ server }) => `recorded by ${String(server)}` },
+  'siprec-ended': { name: ({ because }) => `recording ended: ${String(because)}` },
+  refusal: { name: ({ code }) => `refusal ${String(code)}` },
+  problem: { name: ({ code }) => `problem ${String(code)}` },
+  attempt: undefined,
+  'attempt-ended': undefined,
+  'branch-answered': undefined,
+  'identity-checked': undefined,
+  started: undefined,
+  sip: undefined,
+  application: undefined,
+  'hook-answered': undefined,
+  'hook-failed': undefined,
+  'verb-ended': undefined,
+  'media-open': undefined,
+  'media-first-packet': undefined,
+  'media-moved': undefined,
+  'media-ignored': undefined,
+  'media-forged': undefined,
+  'media-held': undefined,
+  'media-resumed': undefined,
+  'media-path': undefined,
+  'media-timeout': undefined,
+  'media-closed': undefined,
+  tagged: undefined,
+  alerted: undefined,
+  note: undefined,
+  ended: undefined,
+  truncated: undefined,
+  'recording-started': undefined,
+  'recording-paused': undefined,
+  'recording-resumed': undefined,
+  'recording-stopped': undefined,
+  'recording-gap': undefined,
+  'recording-ended': undefined,
+  'recording-stored': undefined,
+  'recording-failed': undefined,
+  'siprec-paused': undefined,
+  'siprec-resumed': undefined,
+  'room-left': undefined,
+  'socket-opened': undefined,
+  'socket-lost': undefined,
+  'socket-closed': undefined,
+  'stream-opened': undefined,
+  'stream-stalled': undefined,
+  'stream-recovered': undefined,
+  'stream-misunderstood': undefined,
+  'stream-mode': undefined,
+  'stream-ended': undefined,
+  unbridged: undefined,
 }
 
-/** Events of one moment that become spans of their own. */
-const momentary: Readonly<Record<string, (event: Event) => string>> = {
-  rang: () => 'rang',
-  status: ({ call_status }) => `status ${String(call_status)}`,
-  decision: ({ rule }) => `decision ${String(rule)}`,
-  dialled: ({ to }) => `dialled ${String(to)}`,
-  'dial-ended': ({ to, sip_status }) => `dial ended ${String(to)} ${String(sip_status)}`,
-  muted: ({ call_sid }) => `muted ${String(call_sid)}`,
-  unmuted: ({ call_sid }) => `unmuted ${String(call_sid)}`,
-  whispered: ({ call_sid }) => `whispered to ${String(call_sid)}`,
-  held: ({ call_sid }) => `held by ${String(call_sid)}`,
-  resumed: ({ call_sid }) => `resumed by ${String(call_sid)}`,
-  'hold-sound': ({ call_sid, source }) => `hold sound ${String(source)} for ${String(call_sid)}`,
-  'transfer-asked': ({ call_sid }) => `transfer by ${String(call_sid)}`,
-  'transfer-refused': ({ call_sid, sip_status }) =>
-    `no transfer by ${String(call_sid)} ${String(sip_status)}`,
-  queued: ({ queue, position }) => `queued ${String(queue)} ${String(position)}`,
-  unqueued: ({ queue, leave_reason }) => `left queue ${String(queue)} ${String(leave_reason)}`,
-  'awaits-caller': ({ queue }) => `waits for a caller of ${String(queue)}`,
-  'handed-over': ({ caller_sid, agent_sid }) => `${String(caller_sid)} handed over to ${String(agent_sid)}`,
-  'room-waiting': ({ room }) => `waits for conference ${String(room)}`,
-  'room-muted': () => 'muted in conference',
-  'room-unmuted': () => 'unmuted in conference',
-  'room-held': () => 'on hold in conference',
-  'room-resumed': () => 'resumed in conference',
-  digit: ({ digit }) => `digit ${String(digit)}`,
-  'siprec-started': ({ server }) => `recorded by ${String(server)}`,
-  'siprec-ended': ({ because }) => `recording ended: ${String(because)}`,
-  refusal: ({ code }) => `refusal ${String(code)}`,
-  problem: ({ code }) => `problem ${String(code)}`,
-}
+/** An older journal may have facts of other types. */
+const byType: Readonly<Record<string, Shown | undefined>> = shown
 
 /** Returns the trace of one call's events, in their order; none for no events. */
 export function toTrace(call_sid: string, events: readonly Event[]): WireOf<typeof traceField> {
@@ -104,14 +157,11 @@ function toSpans(call_sid: string, events: readonly Event[]): Span[] {
   })
   const call = span({ name: `${String(first['direction'])} call`, kind: 'SPAN_KIND_SERVER' }, first, last)
   const inner = events.flatMap((event, index) => {
-    const long = lasting[event.type]
-    if (long !== undefined) {
-      const end = endOf(event, events.slice(index + 1), long.ends) ?? last
-      const kind = event.type === 'hook-asked' ? 'SPAN_KIND_CLIENT' : 'SPAN_KIND_INTERNAL'
-      return [span({ name: long.name(event), kind }, event, end, root)]
-    }
-    const name = momentary[event.type]?.(event)
-    return name === undefined ? [] : [span({ name, kind: 'SPAN_KIND_INTERNAL' }, event, event, root)]
+    const as = byType[event.type]
+    if (as === undefined) return []
+    const end = as.ends === undefined ? event : (endOf(event, events.slice(index + 1), as.ends) ?? last)
+    const kind = event.type === 'hook-asked' ? 'SPAN_KIND_CLIENT' : 'SPAN_KIND_INTERNAL'
+    return [span({ name: as.name(event), kind }, event, end, root)]
   })
   return [call, ...inner]
 }

@@ -286,6 +286,9 @@ export type JournalFact =
   | NoteFact
   | TruncatedFact
 
+/** The `type` of each fact. Tables of all facts have it as their key, so that a new fact does not compile until they name it. */
+export type FactName = JournalFact['type']
+
 export type EventBase = {
   /** 1, 2, 3 ... without gaps within a call. */
   readonly seq: number
