@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemTenancy } from '../contracts/caller.ts'
+import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { createAlertStore } from './alerts.ts'
 import { createAuditLog } from './audit-log.ts'
@@ -47,7 +48,10 @@ export function createStorage(options: StorageOptions): Storage {
   const parts = createParts(options)
   const { database, revisions, follower, alerts } = parts
   let isRunning = false
-  parts.calls.onTrouble((reason) => void alertProviders(parts, reason))
+  parts.calls.onTrouble((reason) => {
+    void alertProviders(parts, reason)
+    void alertAccounts(parts, reason, options.clock)
+  })
   parts.clockWatch.onWrong((reason) => void alertProviders(parts, reason))
 
   /** Treats changes of other processes that may have been missed as made. */
@@ -112,6 +116,9 @@ export function createStorage(options: StorageOptions): Storage {
 
 // The most providers that get an alert about the platform itself: all, of any platform in use.
 const maxTold = 100
+// Half of the alerts that may wait to be written.
+const maxToldAccounts = 500
+const hourMs = 3_600_000
 
 const carriersOnly: ReadonlySet<string> = new Set(['voip_carriers'])
 
@@ -216,6 +223,25 @@ async function alertProviders({ database, alerts }: Parts, { code, message, cure
       alert_type: code.replace('_', '-'),
       message: code === 'clock_wrong' ? message : `calls are refused: ${message}`,
       detail: cure,
+    })
+}
+
+/** Tells accounts, whose callers hear of it, that their calls are refused: once an hour, and not for each call. */
+async function alertAccounts(
+  { database, alerts }: Parts,
+  { code, message }: AppError,
+  clock: Clock,
+): Promise<void> {
+  const accounts = await database.reader
+    .all(`select account_sid from accounts where is_active = 1 limit ${maxToldAccounts}`, [])
+    .catch(() => [])
+  for (const { account_sid } of accounts)
+    alerts.raise({
+      account_sid: String(account_sid),
+      alert_type: code.replace('_', '-'),
+      message: `calls are refused: ${message}`,
+      detail: 'The service provider has been alerted, and calls are taken again once this is mended.',
+      once: `hour ${Math.floor(clock.now() / hourMs)}`,
     })
 }
 

@@ -128,5 +128,19 @@ describe.skipIf(!canMount)('on a disk that is full', () => {
       { page: 1, count: 25 },
     )
     expect(alerts.rows).toContainEqual(expect.objectContaining({ alert_type: 'disk-full' }))
+    const ofAccount = await until('the alert of the account', async () => {
+      const { rows } = await storage.alerts.page(
+        owner.asAccount,
+        { account_sid: owner.account_sid },
+        { page: 1, count: 25 },
+      )
+      return rows.length > 0 && rows
+    })
+    expect(ofAccount[0]).toMatchObject({
+      alert_type: 'disk-full',
+      message: expect.stringContaining('calls are refused: the disk with the database is') as string,
+    })
+    // One an hour, and an hour may begin during the test.
+    expect(ofAccount.length).toBeLessThanOrEqual(2)
   })
 })

@@ -51,6 +51,8 @@ describe('alerts of the journal', () => {
     [problem('no_media_received'), 'no-media'],
     [problem('no_media_delivered'), 'no-media'],
     [problem('disk_full'), 'disk-full'],
+    [problem('stream_failed'), 'webhook-connection-failure'],
+    [problem('stream_lost'), 'webhook-connection-failure'],
     [{ type: 'alerted', message: 'look' } as const, 'alert-from-application'],
     [problem('hook_timeout'), undefined],
     [{ type: 'note', sentence: 's' } as const, undefined],

@@ -54,6 +54,8 @@ const alertsByCode: ReadonlyMap<string, string> = new Map([
   ['no_media_delivered', 'no-media'],
   ['audio_not_found', 'play-url-notfound'],
   ['disk_full', 'disk-full'],
+  ['stream_failed', 'webhook-connection-failure'],
+  ['stream_lost', 'webhook-connection-failure'],
   ['siprec_failed', 'recording-failure'],
   ['siprec_unreadable', 'recording-failure'],
   ['recording_server_missing', 'recording-failure'],
