@@ -18,10 +18,19 @@ export interface CarrierRegistration {
   readonly routes: readonly string[]
 }
 
+/**
+ * The kinds of failure of a registration. `no_registrar`: none is set. `unreachable`: it was not found, or no connection was made.
+ * `silent`: no response. `unavailable`: it responded that it cannot serve at the moment. `refused`: any other response.
+ */
+export const registrationCauses = ['no_registrar', 'unreachable', 'silent', 'unavailable', 'refused'] as const
+export type RegistrationCause = (typeof registrationCauses)[number]
+
 /** The `register_status` of a carrier. */
 export interface RegisterStatus {
   readonly status: 'ok' | 'fail'
   readonly reason: string
+  /** Set after a failure. */
+  readonly cause?: RegistrationCause
   readonly cseq: number
   readonly callId: string
   /** Epoch ms. */

@@ -168,16 +168,17 @@ export class Registration {
 
   async #failed({
     reason,
-    isRefusal,
+    cause,
     retryAfterSeconds,
   }: Extract<RegisterOutcome, { kind: 'failed' }>): Promise<void> {
     this.#failures += 1
     const { random } = this.#services
+    const isRefusal = cause === 'refused'
     this.#after(retryDelayMs({ isRefusal, failures: this.#failures, retryAfterSeconds }, random()))
-    await this.#note({ status: 'fail', reason, expires: 0 })
+    await this.#note({ status: 'fail', reason, cause, expires: 0 })
   }
 
-  async #note(facts: Pick<RegisterStatus, 'status' | 'reason' | 'expires'>): Promise<void> {
+  async #note(facts: Pick<RegisterStatus, 'status' | 'reason' | 'cause' | 'expires'>): Promise<void> {
     const { clock, log, save, turned } = this.#services
     const { cseq, callId } = this.#known
     const before = this.#status

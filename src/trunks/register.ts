@@ -1,4 +1,5 @@
 // One round of REGISTER with a carrier: its registrars in turn, until one has accepted or refused.
+import type { RegistrationCause } from '../contracts/carrier-registration.ts'
 import { AppError } from '../lib/errors.ts'
 import { contactAt } from '../sip/contact.ts'
 import { redirectTargets } from '../sip/message/redirect.ts'
@@ -35,7 +36,7 @@ export type RegisterOutcome = { readonly cseq: number } & (
   | {
       readonly kind: 'failed'
       readonly reason: string
-      readonly isRefusal: boolean
+      readonly cause: RegistrationCause
       readonly retryAfterSeconds: number | undefined
     }
 )
@@ -59,12 +60,13 @@ export async function register(wish: RegisterWish, sip: RegisteringSip): Promise
   let { cseq } = wish
   let last: RegisterOutcome = failed(
     cseq,
+    'no_registrar',
     'the carrier has neither an outbound gateway nor register_sip_realm',
   )
   for (const registrar of registrarsOf(wish)) {
     last = await tryRegistrar(registrar, { ...wish, cseq }, sip)
     ;({ cseq } = last)
-    if (last.kind === 'registered' || last.isRefusal) return last
+    if (last.kind === 'registered' || last.cause === 'refused') return last
   }
   return last
 }
@@ -111,7 +113,7 @@ async function tryRegistrar(
       ;({ destination, hasOthers } = await nextPlace(hop, silent, sip))
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      return failed(cseq, `${registrar.place} cannot be reached: ${error.message}`)
+      return failed(cseq, 'unreachable', `${registrar.place} cannot be reached: ${error.message}`)
     }
     const contact = contactOf(registrar, destination, wish, sip)
     const asked = { contact, seconds, limitMs: registrarMs, cseq }
@@ -121,7 +123,8 @@ async function tryRegistrar(
     if (response.status < 300) {
       const granted = grantedSeconds(response, contact, seconds)
       // The refresh would follow immediately, and so would each one after it.
-      if (granted === 0) return failed(cseq, `${registrar.place} accepted the Contact for no time`)
+      if (granted === 0)
+        return failed(cseq, 'unavailable', `${registrar.place} accepted the Contact for no time`)
       const { gateway } = registrar
       return { kind: 'registered', cseq, response, contact, grantedSeconds: granted, destination, gateway }
     }
@@ -212,9 +215,10 @@ function contactOf(
   })
 }
 
-// These responses describe the state of the registrar, not the credentials of the client.
-function isUnavailable({ isSilent, response: { status } }: OutsideOutcome): boolean {
-  return isSilent || status === 408 || status === 480 || (status >= 500 && status < 600)
+// 408, 480 and 5xx describe the state of the registrar, not the credentials of the client.
+function causeOf({ isSilent, response: { status } }: OutsideOutcome): RegistrationCause {
+  if (isSilent || status === 408 || status === 480) return 'silent'
+  return status >= 500 && status < 600 ? 'unavailable' : 'refused'
 }
 
 function toFailure({ place }: Registrar, outcome: OutsideOutcome): RegisterOutcome {
@@ -226,11 +230,11 @@ function toFailure({ place }: Registrar, outcome: OutsideOutcome): RegisterOutco
     kind: 'failed',
     cseq,
     reason: isPassword ? `${said}: register_username or register_password is wrong` : said,
-    isRefusal: !isUnavailable(outcome),
+    cause: causeOf(outcome),
     retryAfterSeconds: retryAfterSeconds(response),
   }
 }
 
-function failed(cseq: number, reason: string): RegisterOutcome {
-  return { kind: 'failed', cseq, reason, isRefusal: false, retryAfterSeconds: undefined }
+function failed(cseq: number, cause: RegistrationCause, reason: string): RegisterOutcome {
+  return { kind: 'failed', cseq, reason, cause, retryAfterSeconds: undefined }
 }

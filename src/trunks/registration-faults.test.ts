@@ -220,7 +220,7 @@ describe('a registration', () => {
       open,
     }
     const outcome = await register(wish, sip)
-    expect(outcome).toMatchObject({ kind: 'failed', isRefusal: false })
+    expect(outcome).toMatchObject({ kind: 'failed', cause: 'unreachable' })
     expect(JSON.stringify(outcome)).toContain('its certificate has expired')
     expect(registrar.requests).toHaveLength(1)
   })

@@ -1,4 +1,5 @@
 // The cures for faults of a carrier, by its response.
+import type { RegistrationCause } from '../../contracts/carrier-registration.ts'
 
 const cures = {
   inactive: 'Set is_active of the carrier to 1.',
@@ -37,12 +38,15 @@ function causeOf(status: number): keyof typeof cures {
   return status >= 500 && status < 600 ? 'busy' : 'other'
 }
 
-/** Returns the cure for a failed REGISTER by its reason in `register_status`. */
-export function registrationCureOf(reason: string): string {
-  if (reason.startsWith('no response') || reason.includes(' cannot be reached: '))
-    return cures['silent-registrar']
-  if (reason.startsWith('the carrier has neither')) return cures['no-registrar']
-  const status = Number(/^(\d{3}) /.exec(reason)?.[1])
-  if (status === 408 || status === 480) return cures['silent-registrar']
-  return status >= 500 && status < 600 ? cures['busy-registrar'] : cures.registration
+const registrationCures: Readonly<Record<RegistrationCause, string>> = {
+  no_registrar: cures['no-registrar'],
+  unreachable: cures['silent-registrar'],
+  silent: cures['silent-registrar'],
+  unavailable: cures['busy-registrar'],
+  refused: cures.registration,
+}
+
+/** Returns the cure for a failed REGISTER by the `cause` in `register_status`. */
+export function registrationCureOf(cause: RegistrationCause): string {
+  return registrationCures[cause]
 }

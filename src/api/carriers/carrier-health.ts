@@ -9,6 +9,7 @@ import type { RecordContext } from '../define/request.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import type { ApiRoute } from '../define/route.ts'
 import type { Services } from '../services.ts'
+import type { RegistrationCause, RegisterStatus } from '../../contracts/carrier-registration.ts'
 
 const gateway = object({
   sip_gateway_sid: word('The gateway.'),
@@ -31,6 +32,9 @@ const health = object({
     is_required: boolean().describe('The platform registers with the carrier.'),
     status: wordOrNull('`ok` or `fail`; null before the first REGISTER.'),
     reason: wordOrNull('The response of the registrar.'),
+    cause: wordOrNull(
+      '`no_registrar`, `unreachable`, `silent`, `unavailable` or `refused`; null unless it failed.',
+    ),
   }).describe('The registration with the carrier, as its `register_status` shows it.'),
   media: object({
     call_sid: word('The call.'),
@@ -120,6 +124,7 @@ interface RegistrationState {
   readonly is_required: boolean
   readonly status: string | null
   readonly reason: string | null
+  readonly cause: RegistrationCause | null
 }
 
 /** Returns the state in the row, whichever node registers. */
@@ -127,10 +132,12 @@ export function registrationOf({
   requires_register,
   register_status,
 }: Row<'voip_carriers'>): RegistrationState {
-  const { status = null, reason = null } = (
-    register_status === null ? {} : JSON.parse(register_status)
-  ) as Partial<Record<'status' | 'reason', string>>
-  return { is_required: requires_register === 1, status, reason }
+  const {
+    status = null,
+    reason = null,
+    cause = null,
+  } = (register_status === null ? {} : JSON.parse(register_status)) as Partial<RegisterStatus>
+  return { is_required: requires_register === 1, status, reason, cause }
 }
 
 interface MissingMedia extends CallFailure {

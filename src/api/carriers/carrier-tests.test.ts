@@ -50,7 +50,7 @@ describe('GET /VoipCarriers/{sid}/Health', () => {
     expect(json).toEqual({
       condition: 'up',
       reason: null,
-      registration: { is_required: false, status: null, reason: null },
+      registration: { is_required: false, status: null, reason: null, cause: null },
       gateways: [
         {
           sip_gateway_sid: gateway,
@@ -117,17 +117,14 @@ describe('POST /VoipCarriers/{sid}/Test', () => {
   })
 
   it.each([
-    ['no response from sip.example.com', 'Check the name and port of the registrar'],
-    [
-      'sip.example.com cannot be reached: the name has no address',
-      'Check the name and port of the registrar',
-    ],
-    ['the carrier has neither an outbound gateway nor register_sip_realm', 'Add a gateway'],
-    ['503 Service Unavailable from sip.example.com', 'The registrar is out of order'],
-    ['403 Forbidden from sip.example.com', 'Compare register_username'],
-  ])('says what to change about a registration by its reason: %s', async (reason, cure) => {
+    ['silent', 'no response from sip.example.com', 'Check the name and port of the registrar'],
+    ['unreachable', 'the name has no address', 'Check the name and port of the registrar'],
+    ['no_registrar', 'no outbound gateway', 'Add a gateway'],
+    ['unavailable', '503 Service Unavailable from sip.example.com', 'The registrar is out of order'],
+    ['refused', '403 Forbidden from sip.example.com', 'Compare register_username'],
+  ])('says what to change about a registration by its cause: %s', async (cause, reason, cure) => {
     const rows = test.storage.for(systemTenancy)
-    const register_status = JSON.stringify({ status: 'fail', reason })
+    const register_status = JSON.stringify({ status: 'fail', reason, cause })
     await rows.voip_carriers.update(carrier, { requires_register: 1, register_status })
     const { body: json } = await tried()
     expect(json).toMatchObject({

@@ -120,7 +120,7 @@ async function payerOf(
 }
 
 function registrationStep(carrier: Row<'voip_carriers'>): readonly Step[] {
-  const { is_required, status, reason } = registrationOf(carrier)
+  const { is_required, status, reason, cause } = registrationOf(carrier)
   if (!is_required) return []
   if (status === null)
     return [
@@ -128,7 +128,14 @@ function registrationStep(carrier: Row<'voip_carriers'>): readonly Step[] {
     ]
   const ok = status === 'ok'
   const said = reason ?? status
-  return [{ step: 'registration', ok, reason: said, ...(ok ? {} : { cure: registrationCureOf(said) }) }]
+  return [
+    {
+      step: 'registration',
+      ok,
+      reason: said,
+      ...(ok ? {} : { cure: registrationCureOf(cause ?? 'refused') }),
+    },
+  ]
 }
 
 async function optionsSteps(carrier: Row<'voip_carriers'>, request: TestRequest): Promise<readonly Step[]> {

@@ -192,6 +192,9 @@ function registerStatus(): Field<object> {
   const fields = {
     status: wordOrNull('`ok` or `fail`.').optional(),
     reason: wordOrNull('The response of the registrar, or that there was none.').optional(),
+    cause: wordOrNull(
+      '`no_registrar`, `unreachable`, `silent`, `unavailable` or `refused`, after a failure.',
+    ).optional(),
     cseq: createField<string | number | null>({
       schema: { type: ['string', 'integer', 'null'] },
       description: 'CSeq of the last REGISTER.',
