@@ -23,6 +23,7 @@ const alertTypes = [
   'carrier-registration-failure',
   'carrier-registration-restored',
   'gateway-down',
+  'carrier-call-refused',
   'gateway-up',
   'account-call-limit',
   'account-device-limit',

@@ -93,7 +93,7 @@ export interface EngineNeeds extends Omit<ArrivalNeeds, OwnNeeds> {
   readonly orders: ReadOrder
 }
 
-export interface CallsOptions extends Omit<EngineNeeds, 'maxCallMs' | 'ringingMs' | 'pool'> {
+export interface CallsOptions extends Omit<EngineNeeds, 'alerts' | 'maxCallMs' | 'ringingMs' | 'pool'> {
   /** The address that the operator named: `fs_public_ip` in hooks. */
   readonly publicAddress: string | undefined
   /** The base of the REST API, undefined until it listens: `service_url` and `api_base_url` in hooks. */

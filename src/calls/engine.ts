@@ -26,7 +26,6 @@ import type { Refusal } from './journal/refusals.ts'
 import { toOrder } from './outbound/call-order.ts'
 import type { ScriptedOrder } from './outbound/call-order.ts'
 import { placeCall } from './arrivals/place-call.ts'
-import type { Alerts } from '../contracts/alert.ts'
 import type { OutdialUsageStore } from '../contracts/outdial-usage.ts'
 import type { DefenceLimit } from './defence-settings.ts'
 import { OutdialGuard } from './defence/outdial-guard.ts'
@@ -44,7 +43,6 @@ import type { ArrivalNeeds } from './arrivals/needs.ts'
 export interface EngineOptions extends EngineNeeds {
   readonly publicAddress: string | undefined
   readonly apiBaseUrl: (() => string | undefined) | undefined
-  readonly alerts: Alerts | undefined
   readonly usage: OutdialUsageStore | undefined
   readonly maxCalls: number
   readonly mainThreadLoad: () => number

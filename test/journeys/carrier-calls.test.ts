@@ -250,12 +250,22 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     )
   })
 
-  it('a call to an unknown number from a carrier of all accounts is refused with 404 and shown to no account', async () => {
+  it('a call to an unknown number from a carrier of all accounts is refused with 404 and shown to their provider alone', async () => {
     const providers = await platform.api.must<{ service_provider_sid: string }[]>('GET', '/ServiceProviders')
     const service_provider_sid = providers[0]?.service_provider_sid
     const carrier = await provisionCarrier(platform.api, { service_provider_sid })
-    const { start, result } = await refusedCall(platform, carrier, freshNumber(), 404)
+    const unknown = freshNumber()
+    const { start, result } = await refusedCall(platform, carrier, unknown, 404)
     expect(start).toBe('SIP/2.0 404 Number Not Provisioned')
+    const alertsOf = async (owner: string): Promise<string[]> => {
+      const path = `/${owner}/Alerts?page=1&count=100&alert_type=carrier-call-refused`
+      const { data } = await platform.api.must<{ data: { message: string }[] }>('GET', path)
+      return data.map(({ message }) => message).filter((message) => message.includes(unknown))
+    }
+    const ofProvider = `ServiceProviders/${service_provider_sid}`
+    await until('the alert of the provider', async () => (await alertsOf(ofProvider)).length > 0)
+    expect(await alertsOf(ofProvider)).toEqual([expect.stringContaining(carrier.name)])
+    expect(await alertsOf(`Accounts/${tenant.account_sid}`)).toEqual([])
     const number = freshNumber()
     await addNumber(number, carrier, sibling)
     // The record of the later call exists, and so a record of the earlier call would exist too.

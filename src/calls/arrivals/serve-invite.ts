@@ -72,6 +72,7 @@ export async function serveInvite(arrival: Arrival, needs: ArrivalNeeds): Promis
     const identity = await identify(arrival, needs)
     if (identity.kind === 'turned-away') {
       if (identity.logged !== undefined) needs.logStranger(invite, needs, identity.logged)
+      if (identity.alert !== undefined) needs.alerts?.raise(identity.alert)
       return
     }
     needs.pace.enter(identity.account.account_sid)

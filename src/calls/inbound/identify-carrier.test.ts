@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Alert } from '../../contracts/alert.ts'
 import { entryOf } from '../../lib/errors.ts'
 import { createLogger } from '../../lib/log.ts'
 import type { CarrierFacts } from '../ports.ts'
@@ -285,6 +286,33 @@ describe('a call from a carrier', () => {
         cure: entryOf(code).cure,
       }),
     )
+  })
+
+  it('to a number that no account has is an alert of the provider whose carrier the accounts share', async () => {
+    const alerts: Alert[] = []
+    const engine = createScriptedEngine(parsePlainVerbs, {
+      alerts: { raise: (one) => void alerts.push(one) },
+    })
+    const shared = { account_sid: null, service_provider_sid }
+    engine.carriers = [matchOf('c', shared)]
+    engine.numbers = []
+    const { final } = await ring(engine)
+    expect(final?.status).toBe(404)
+    expect(alerts).toEqual([
+      {
+        service_provider_sid,
+        alert_type: 'carrier-call-refused',
+        message: expect.stringContaining(`was refused: ${xReason({ final })}`),
+        detail: entryOf('number_not_provisioned').cure,
+      },
+    ])
+    expect(alerts[0]?.message).toMatch(
+      new RegExp(`^a call from carrier c \\([\\d.]+\\) was refused: ${called} `),
+    )
+    // It may be the call of either provider, and neither may learn of the calls of the other one.
+    engine.carriers = [matchOf('c', shared), matchOf('d', another)]
+    expect((await ring(engine)).final?.status).toBe(404)
+    expect(alerts).toHaveLength(1)
   })
 
   it.each([

@@ -1,5 +1,6 @@
 // A call from a carrier: identified by its source address, and assigned to an account by the called number.
 import { isIP } from 'node:net'
+import type { Alert } from '../../contracts/alert.ts'
 import { AppError } from '../../lib/errors.ts'
 import { realmOf } from '../../sip/message/realm.ts'
 import { transports } from '../../sip/transport/transports.ts'
@@ -189,7 +190,7 @@ interface Unserved extends CarrierCall {
 
 /**
  * Refuses the call. It gets a record if all the carriers belong to one account; otherwise it may be another account's
- * call.
+ * call, and the service provider gets an alert.
  */
 async function refuse(
   invite: UnknownInvite,
@@ -210,7 +211,22 @@ async function refuse(
     'call of a carrier refused',
   )
   invite.reject({ ...refusal.reply, isUnproven: true })
-  return { kind: 'turned-away' }
+  return { kind: 'turned-away', alert: toAlert(refusal, call, sourceOf(invite, needs)) }
+}
+
+/** Returns the alert for the service provider of the carriers; undefined if they belong to several. */
+function toAlert({ fact }: Refusal, { matches }: CarrierCall, address: string): Alert | undefined {
+  const [service_provider_sid, ...others] = new Set(
+    matches.map(({ carrier }) => carrier.service_provider_sid),
+  )
+  if (typeof service_provider_sid !== 'string' || others.length > 0) return undefined
+  const names = [...new Set(matches.map(({ carrier }) => carrier.name))].slice(0, 3).join(', ')
+  return {
+    service_provider_sid,
+    alert_type: 'carrier-call-refused',
+    message: `a call from ${names} (${address}) was refused: ${fact.sentence}`,
+    detail: fact.cure,
+  }
 }
 
 function notProvisioned(called: string): Refusal {

@@ -1,5 +1,6 @@
 // The identity of a caller: the account, the rules that found it, and the origin of the call.
 import { AppError } from '../../lib/errors.ts'
+import type { Alert } from '../../contracts/alert.ts'
 import type { IncomingInvite, SipUser } from '../../sip/sip.ts'
 import type { AccountFacts, CarrierFacts, TeamsTenantFacts } from '../ports.ts'
 import { teamsTrunk } from '../leg/teams-trunk.ts'
@@ -47,6 +48,8 @@ export type Identity =
       readonly kind: 'turned-away'
       /** Set if the log has a line about it: an operator or a user looks for the call. */
       readonly logged?: LoggedRefusal | undefined
+      /** Set if the service provider of the carrier has to know: no account has a record of the call. */
+      readonly alert?: Alert | undefined
     }
   | ({
       readonly kind: 'refused'
