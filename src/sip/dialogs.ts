@@ -22,7 +22,7 @@ export interface DialogListener {
    * time (RFC 4028 §10). The stack sends BYE itself, unless the listener does so during this call. The listener is not
    * called afterwards.
    */
-  failed(reason: DialogFailure): void
+  failed(reason: DialogFailure, contact?: string): void
   /**
    * A re-INVITE, or an UPDATE with an offer. `offer` is undefined when it carries none. The returned SDP is the answer
    * (or a fresh offer). The stack refuses overlapping offers, and bodies that are not SDP, by itself.

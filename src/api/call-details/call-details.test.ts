@@ -25,7 +25,11 @@ const sip = (seq: number, summary: string): JournalEvent => ({
   remote: 'udp 192.0.2.1:5060',
   raw: `${summary} raw`,
 })
-const events = [sip(1, 'INVITE'), { seq: 2, at: 1, type: 'note', sentence: 's' } as const, sip(4, '200 OK')]
+const events = [
+  sip(1, 'INVITE'),
+  { seq: 2, at: 1, type: 'note', sentence: 's' } as const,
+  { ...sip(4, '200 OK'), is_repeated: true as const },
+]
 
 async function endCall(
   tenant: TestTenant,
@@ -50,8 +54,15 @@ describe('the SIP messages of a call', () => {
     const expected = {
       total: 2,
       messages: [
-        { ...message, at: 1001, direction: 'received', summary: 'INVITE', raw: 'INVITE raw' },
-        { ...message, at: 1004, direction: 'sent', summary: '200 OK', raw: '200 OK raw' },
+        {
+          ...message,
+          at: 1001,
+          direction: 'received',
+          summary: 'INVITE',
+          raw: 'INVITE raw',
+          is_repeated: false,
+        },
+        { ...message, at: 1004, direction: 'sent', summary: '200 OK', raw: '200 OK raw', is_repeated: true },
       ],
     }
     for (const token of [api.own.accountKey, api.own.providerKey, api.adminKey]) {

@@ -4,7 +4,7 @@ import { AppError } from '../../lib/errors.ts'
 import { callSidOfTrace, isSid } from '../../lib/ids.ts'
 import type { WireOf } from '../define/field.ts'
 import { createRecordForm } from '../define/record.ts'
-import { choice } from '../define/fields.ts'
+import { boolean, choice } from '../define/fields.ts'
 import { bytes, list, object, open, whole, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { toLog } from './log.ts'
@@ -25,6 +25,7 @@ const messageForm = createRecordForm({
   summary: word('INVITE, or 200 OK.'),
   remote: word('Transport, address and port of the far end.'),
   raw: word('As it was on the wire.'),
+  is_repeated: boolean().describe('Whether the same message went the same way before: a retransmission.'),
 })
 
 const messagesReply = {

@@ -4,11 +4,13 @@ import type { Event } from './journal.ts'
 import type { CapturedMessage, Endpoint } from './pcap.ts'
 
 /** The members of a SIP event, unchecked, since a journal may come from another version. */
-type StoredMessage = Record<'at' | 'direction' | 'summary' | 'remote' | 'raw', unknown>
+type StoredMessage = Record<'at' | 'direction' | 'summary' | 'remote' | 'raw' | 'is_repeated', unknown>
 
 export function messagesIn(events: readonly Event[]): StoredMessage[] {
-  return events.flatMap(({ type, at, direction, summary, remote, raw }) =>
-    type === 'sip' ? [{ at, direction, summary, remote, raw }] : [],
+  return events.flatMap(({ type, at, direction, summary, remote, raw, is_repeated }) =>
+    type === 'sip'
+      ? [{ at, direction, summary, remote, raw, is_repeated: is_repeated === true ? 1 : 0 }]
+      : [],
   )
 }
 

@@ -8,7 +8,7 @@ import type { SipRequest } from '../../sip/message/message.ts'
 import type { IncomingInvite, Remote, Reply } from '../../sip/sip.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
 import { refuseCaller } from '../bridge/caller-refusal.ts'
-import { failureLeft, reasonLeft } from '../leg/leg-story.ts'
+import { failureLeft, wordsLeft } from '../leg/leg-story.ts'
 import { takePlace } from './take-place.ts'
 import { dialogUser } from '../leg/dialog-user.ts'
 import { checkIdentity } from '../inbound/check-identity.ts'
@@ -266,7 +266,7 @@ async function runToItsEnd(
   const onAccepted = (): void => leg.status.announce(application.call_status_hook)
   const allowed = recorded && { allowed: recordingVerbs }
   await runScript({ leg, script: application, question, onAccepted, ...allowed }, needs)
-  if (leg.isAnswered) await leg.hangUp({ headers: reasonLeft(leg), because: noVerbLeft })
+  if (leg.isAnswered) await leg.hangUp({ ...wordsLeft(leg), because: noVerbLeft })
   else if (!leg.signal.aborted) {
     const failure = failureLeft(leg)
     if (failure === undefined)

@@ -52,6 +52,12 @@ const said = ({ caller, called }: Two): (string[] | undefined)[] =>
     sentBye?.flatMap(({ name, value }) => (name === 'x-reason' ? [] : [value])),
   )
 
+/** Returns the codes of the failures in the records of the two. */
+const failures = ({ engine }: Two): (string | undefined)[] =>
+  ['inbound', 'outbound'].map(
+    (side) => engine.store.records.find(({ direction }) => direction === side)?.failure?.code,
+  )
+
 describe('the BYE of the platform', () => {
   const silent = (cause: 'silent' | 'held' | 'gone', side: number) => (two: Two) => {
     two.engine.clock.advance(60_000)
@@ -132,6 +138,30 @@ describe('the BYE of the platform', () => {
     await end(two)
     await calm()
     expect(said(two)).toEqual(expected)
+  })
+
+  it.each<[string, (two: Two) => unknown, string | undefined]>([
+    ['media of the caller', silent('silent', 0), 'media_timeout'],
+    ['media of the called side', silent('gone', 1), 'media_path_lost'],
+    ['a media worker', ({ engine }) => engine.media.sessions[1]?.emit({ type: 'lost' }), 'media_lost'],
+    ['the ACK of the caller', ({ caller }) => caller.fail('ack-timeout'), 'sip_not_acknowledged'],
+    ['the session of the called side', ({ called }) => called.fail('session-expired'), 'sip_dialog_lost'],
+    ['nothing, since the caller hangs up', ({ caller }) => caller.hangUp(), undefined],
+    ['nothing, since the called side hangs up', ({ called }) => called.hangUp(), undefined],
+  ])('for the loss of %s is in the records of both', async (_what, end, code) => {
+    const two = await talking()
+    await end(two)
+    await calm()
+    expect(failures(two)).toEqual([code, code])
+  })
+
+  it('for the loss of the called side is not the failure of a caller whom verbs ran on', async () => {
+    const two = await talking([dial, { verb: 'pause', length: 1 }])
+    two.called.fail('session-expired')
+    await calm()
+    two.engine.clock.advance(1000)
+    await calm()
+    expect(failures(two)).toEqual([undefined, 'sip_dialog_lost'])
   })
 
   it('to a caller whom verbs ran on after the time limit of a dial has no Reason', async () => {

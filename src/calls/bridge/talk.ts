@@ -17,7 +17,15 @@ import type { DialRequest } from '../verb/dial-request.ts'
 import { Hold } from './hold.ts'
 import type { HoldOptions } from './hold.ts'
 import { KeyReports } from './key-reports.ts'
-import { leaveReasons, oneOfTwo, partyOf, reasonOf, whyGone } from '../leg/leg-story.ts'
+import {
+  failureThrough,
+  leaveEnd,
+  leaveReasons,
+  oneOfTwo,
+  partyOf,
+  reasonOf,
+  whyGone,
+} from '../leg/leg-story.ts'
 import { MediaPath } from './media-path.ts'
 import { Whispers } from './whispers.ts'
 
@@ -241,7 +249,7 @@ export class Talk {
   }
 
   #onGone(leg: Leg, because: string): void {
-    leaveReasons(this.otherOf(leg), reasonOf(leg))
+    leaveEnd(this.otherOf(leg), leg)
     if (this.#staying !== this.otherOf(leg) || this.#staying.hasEnded) return this.end(because)
     this.#gone = because
     this.#hold.end()
@@ -251,8 +259,10 @@ export class Talk {
   /** Hangs up a leg without verbs or successor. If verbs run the leg, its dial ends and the next verb follows. */
   #dismiss(leg: Leg, because: string, reasons: readonly HeaderField[]): void {
     if (leg.hasEnded || leg.script !== undefined || this.#successors.has(leg)) return
-    const others = reasonOf(this.otherOf(leg))
-    void leg.hangUp({ headers: others.length > 0 ? others : reasons, because })
+    const other = this.otherOf(leg)
+    const others = reasonOf(other)
+    const headers = others.length > 0 ? others : reasons
+    void leg.hangUp({ headers, failure: failureThrough(other), because })
   }
 
   #goOn(leg: Leg): void {

@@ -57,6 +57,8 @@ export type SipFact = {
   readonly summary: string
   readonly remote: string
   readonly raw: string
+  /** Set if the same bytes went the same way before: a retransmission (RFC 3261 §17). */
+  readonly is_repeated?: true
 }
 
 /** A choice that the platform made, and the rule that made it. */

@@ -52,6 +52,21 @@ describe('WireTap', () => {
     expect(summaries(journal)).toEqual(['INVITE', '100 Trying', '200 OK'])
   })
 
+  it('marks a message that went the same way before as repeated, also from before the leg existed', () => {
+    const tap = new WireTap()
+    const journal = open()
+    const invite = ring()
+    tap.record(received(invite))
+    tap.record(received(invite))
+    tap.record(sent(invite, 100, 'Trying'))
+    tap.attach(invite, journal)
+    tap.record(sent(invite, 200, 'OK'))
+    tap.record(sent(invite, 200, 'OK'))
+    tap.record({ ...sent(invite, 200, 'OK'), direction: 'received' })
+    const marks = journal.events.flatMap((event) => (event.type === 'sip' ? [event.is_repeated] : []))
+    expect(marks).toEqual([undefined, true, undefined, undefined, true, undefined])
+  })
+
   it('takes the INVITE itself when the wire was not tapped', () => {
     const journal = open()
     new WireTap().attach(ring(), journal)

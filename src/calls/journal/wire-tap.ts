@@ -38,7 +38,7 @@ export class WireTap {
   record(event: WireEvent): void {
     const { callId, message } = event
     const taken = this.#taken.get(callId)?.get(ownTagIn(event) ?? '')
-    if (taken !== undefined) return taken.note(toSipFact(event))
+    if (taken !== undefined) return note(toSipFact(event), taken)
     const isInitial = message.kind === 'request' && isInitialInvite(message)
     let thread = this.#threads.get(callId)
     if (event.direction === 'received' && isInitial) {
@@ -52,7 +52,7 @@ export class WireTap {
         return noteMade(event, made)
     }
     if (thread === undefined) return
-    if (thread.journal !== undefined) thread.journal.note(toSipFact(event))
+    if (thread.journal !== undefined) note(toSipFact(event), thread.journal)
     else if (thread.aside.length < maxEventsAside) thread.aside.push(toSipFact(event))
   }
 
@@ -68,7 +68,7 @@ export class WireTap {
     thread.journal = journal
     if (thread.aside.length === 0)
       thread.aside.push(toSipFact({ direction: 'received', message: request, raw, remote }))
-    for (const fact of thread.aside.splice(0)) journal.note(fact)
+    for (const fact of thread.aside.splice(0)) note(fact, journal)
   }
 
   /** Writes messages with this Call-ID, of an INVITE that will be sent, to `journal` from now on. */
@@ -103,7 +103,22 @@ export class WireTap {
 }
 
 function noteMade(event: WireEvent, { journal, without }: Made): void {
-  if (without === undefined || methodOf(event.message) !== without) journal.note(toSipFact(event))
+  if (without === undefined || methodOf(event.message) !== without) note(toSipFact(event), journal)
+}
+
+/** The events among which the first copy of a message is searched. Messages are repeated for 32 s at most. */
+const maxBetween = 64
+
+/** Writes a message to a journal, and marks a retransmission: the same bytes have gone the same way before. */
+function note(fact: SipFact, journal: JournalWriter): void {
+  const { direction, remote, raw } = fact
+  const isRepeated = journal.events
+    .slice(-maxBetween)
+    .some(
+      (event) =>
+        event.type === 'sip' && event.direction === direction && event.remote === remote && event.raw === raw,
+    )
+  journal.note(isRepeated ? { ...fact, is_repeated: true } : fact)
 }
 
 /** Returns the tag of the platform in a message: in From of its own requests and of the responses to them. */

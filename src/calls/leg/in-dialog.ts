@@ -39,9 +39,9 @@ export function listenInDialog(leg: AnsweredLeg): DialogListener {
     ended: (bye) => acting(() => leg.onEnd(hungUpByFarEnd(bye, direction))),
     confirmed: (ack) => leg.onConfirmed(ack),
     // The stack has given up the dialog. Unless a BYE is sent here, the stack sends one without a reason.
-    failed(reason) {
+    failed(reason, contact) {
       leg.journal.note(toDecision({ rule: 'dialog-lost', outcome: reason }))
-      leg.onLost(lostFor(reason))
+      leg.onLost(lostFor(reason, contact))
     },
     offered: (offer, request) => acting(() => answerOffer(offer, request, leg)),
     refreshed: (answer) => void acting(() => takeRefresh(answer, leg)),
@@ -55,11 +55,18 @@ export function listenInDialog(leg: AnsweredLeg): DialogListener {
   }
 }
 
-/** Returns the error that explains why the dialog is lost. */
-function lostFor(reason: DialogFailure): AppError {
+const notAcknowledged =
+  'Check that the far end reaches the Contact of the 200 over this transport: SWITCHHOOK_PUBLIC_ADDRESS is the address in it, and a firewall must let its packets in. Where the 200 has Record-Route, the ACK goes to the address that its first proxy named there.'
+
+/** Returns the error that explains why the dialog is lost. `contact`: that of the 200 without an ACK. */
+function lostFor(reason: DialogFailure, contact = ''): AppError {
   switch (reason) {
     case 'ack-timeout':
-      return new AppError('sip_not_acknowledged', 'no ACK came for the 200 that was sent for 32 s')
+      return new AppError(
+        'sip_not_acknowledged',
+        `no ACK came for the 200 that was sent for 32 s, and whose Contact is ${contact}`,
+        { cure: notAcknowledged },
+      )
     case 'prack-timeout':
       return new AppError('sip_not_acknowledged', 'no PRACK came for the provisional response before the 200')
     case 'transport-error':

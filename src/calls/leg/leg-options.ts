@@ -4,7 +4,7 @@ import type { Logger } from '../../lib/log.ts'
 import type { Media, OfferedKeys } from '../../media/media.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
-import type { MediaPathName } from '../journal/journal.ts'
+import type { MediaPathName, RefusalFact } from '../journal/journal.ts'
 import type { RecordingServices } from './leg-recording.ts'
 import type { StatusReporter } from './status-reporter.ts'
 import type { Dialog, IncomingReferral } from '../../sip/sip.ts'
@@ -39,6 +39,8 @@ export interface HangUpOptions {
   readonly recorded?: string | undefined
   /** The reason in the journals of this leg and of those that it is connected with. Left out: `reason`. */
   readonly because?: string | undefined
+  /** The failure in the record, if the call would have gone on without it. */
+  readonly failure?: RefusalFact | undefined
   /** The BYE is sent when this has resolved. */
   readonly after?: Promise<void>
 }

@@ -230,9 +230,10 @@ export class Leg {
 
   /** Ends the leg now. Resolves when the far end has responded to the BYE or to the CANCEL. */
   async hangUp(options: HangUpOptions = {}): Promise<void> {
-    const { headers = [], reason, recorded, because = reason, after } = options
+    const { headers = [], reason, recorded, because = reason, failure, after } = options
     const state = this.#state
     if (state.state === 'ended') return
+    if (failure !== undefined) this.journal.add(failure)
     const fields = reason === undefined ? headers : [reasonHeader(reason), ...headers]
     if (state.state === 'answered') {
       const say = (): Promise<void> => state.dialog.bye(fields)

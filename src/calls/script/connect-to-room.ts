@@ -1,5 +1,5 @@
 // A call from a user to a queue, where it takes the next caller, or to a conference, without an application.
-import { reasonLeft } from '../leg/leg-story.ts'
+import { wordsLeft } from '../leg/leg-story.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { RunnableVerb } from '../verb/verb.ts'
 import { noScript } from '../application/no-script.ts'
@@ -18,7 +18,7 @@ export async function connectToQueue(leg: Leg, name: string, needs: ScriptNeeds)
     if (outcome !== 'timeout') because = 'the two have parted'
   }
   await runAlone(leg, { name: 'dequeue', run }, needs)
-  await leg.hangUp({ headers: reasonLeft(leg), because })
+  await leg.hangUp({ ...wordsLeft(leg), because })
 }
 
 /** Joins the conference, and starts it if it has not begun. Resolves when the call is over. */
@@ -26,7 +26,7 @@ export async function connectToConference(leg: Leg, name: string, needs: ScriptN
   const run: RunnableVerb['run'] = async ({ rooms }, { signal }) =>
     await rooms.confer({ ...plain, name, signal })
   await runAlone(leg, { name: 'conference', run }, needs)
-  await leg.hangUp({ headers: reasonLeft(leg), because: `the call has left the conference "${name}"` })
+  await leg.hangUp({ ...wordsLeft(leg), because: `the call has left the conference "${name}"` })
 }
 
 const plain = {

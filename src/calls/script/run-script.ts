@@ -7,7 +7,7 @@ import { readAppJson } from '../application/app-json.ts'
 import type { Application } from '../application/application.ts'
 import { createNestedVerbs } from './create-nested-verbs.ts'
 import type { HookForm } from '../verb/hook-form.ts'
-import { forgetReason, reasonLeft } from '../leg/leg-story.ts'
+import { forgetReason, wordsLeft } from '../leg/leg-story.ts'
 import { factsOf, noteFailure, unread } from '../application/http-application.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import { RoutedApplication } from '../application/routed-application.ts'
@@ -90,7 +90,7 @@ async function runToItsEnd(
   const grown = adulting === undefined ? {} : { adulting }
   try {
     await runScript({ leg, script, question, ...grown }, needs)
-    await leg.hangUp({ headers: reasonLeft(leg), because: noVerbLeft })
+    await leg.hangUp({ ...wordsLeft(leg), because: noVerbLeft })
   } catch (error) {
     leg.refuse(error)
   }

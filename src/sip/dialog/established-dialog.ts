@@ -98,7 +98,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
       send: (method, request) => this.#send(method, request),
       localResponse: (method, status) => this.#client.localResponse(method, status),
       complete: (transaction, reply) => this.#complete(transaction, reply),
-      failed: (reason) => this.#fail(reason),
+      failed: (reason, contact) => this.#fail(reason, contact),
     })
     this.#referrals = new Referrals({
       clock: core.clock,
@@ -258,10 +258,10 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     if (wasLive) this.#owner.tell((listener) => listener.ended(transaction.request))
   }
 
-  #fail(reason: DialogFailure): void {
+  #fail(reason: DialogFailure, contact?: string): void {
     if (reason === 'ack-timeout') this.#firstAck.resolve()
     if (this.#phase !== 'live') return
-    this.#owner.tell((listener) => listener.failed(reason))
+    this.#owner.tell((listener) => listener.failed(reason, contact))
     // The owner has sent a BYE of its own if it knows more.
     void this.bye([timerExpired(failureTexts[reason])])
   }

@@ -2,6 +2,7 @@
 // the session. RFC 3261 §14, RFC 3311, RFC 4028.
 import { sdpOf } from '../message/body.ts'
 import { responseTo } from '../message/build.ts'
+import { headerOf } from '../message/message.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import type { DialogFailure, OfferWish } from '../dialogs.ts'
 import type { Reply } from '../message/reply.ts'
@@ -32,7 +33,7 @@ export interface NegotiationOptions {
   readonly localResponse: (method: string, status: number) => SipResponse
   /** Returns the reply with the fields of the stack added. */
   readonly complete: (transaction: ServerTransaction, reply: Reply) => Reply
-  readonly failed: (reason: DialogFailure) => void
+  readonly failed: (reason: DialogFailure, contact?: string) => void
 }
 
 export class Negotiation {
@@ -139,7 +140,8 @@ export class Negotiation {
   /** Sends a 2xx to an INVITE, repeatedly until its ACK. */
   answer(transaction: ServerTransaction, response: SipResponse): void {
     const headers = [...response.headers, ...this.#options.session.answered(transaction.request)]
-    this.#acks.send(transaction, { ...response, headers }, () => this.#options.failed('ack-timeout'))
+    const lost = (): void => this.#options.failed('ack-timeout', headerOf(response, 'contact'))
+    this.#acks.send(transaction, { ...response, headers }, lost)
   }
 
   /** Stops offers in both directions: our BYE is in progress. */

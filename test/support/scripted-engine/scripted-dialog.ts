@@ -108,6 +108,6 @@ export class ScriptedDialog implements Dialog {
   fail(reason: DialogFailure): void {
     if (this.#isOver || this.#listener === undefined) return
     this.#isOver = true
-    this.listener.failed(reason)
+    this.listener.failed(reason, '<sip:app@203.0.113.1:5060>')
   }
 }
