@@ -8,11 +8,11 @@ import { ExchangeLimit, toOutgoingError } from './errors.ts'
 import type { Conversation } from './outgoing.ts'
 
 export function converse(conversation: Conversation, dispatcher: Dispatcher, clock: Clock): Promise<void> {
-  const { url, headers = {}, messages, hear, subject, totalTimeoutMs, maxBytes, signal } = conversation
+  const { messages, hear, subject, totalTimeoutMs, maxBytes, signal } = conversation
   return new Promise((resolve, reject) => {
     let isOpen = false
     let bytes = 0
-    const socket = new WebSocket(url, { dispatcher, headers })
+    const socket = openSocket(conversation, dispatcher)
     socket.binaryType = 'arraybuffer'
     const timer = clock.after(totalTimeoutMs, () =>
       finish(toOutgoingError(new ExchangeLimit('answer-time'), subject)),
@@ -44,6 +44,15 @@ export function converse(conversation: Conversation, dispatcher: Dispatcher, clo
     socket.addEventListener('error', () => finish(refused(subject, isOpen)))
     socket.addEventListener('close', () => (isOpen ? finish() : finish(refused(subject, isOpen))))
   })
+}
+
+/** Throws an AppError for a URL or a header that cannot be sent. */
+function openSocket({ url, headers = {}, subject }: Conversation, dispatcher: Dispatcher): WebSocket {
+  try {
+    return new WebSocket(url, { dispatcher, headers })
+  } catch (error) {
+    throw toOutgoingError(error, subject)
+  }
 }
 
 function refused(subject: string, isOpen: boolean): AppError {

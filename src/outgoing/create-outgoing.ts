@@ -117,14 +117,18 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
     async converse(conversation) {
       const { url, subject, signal } = conversation
       signal?.throwIfAborted()
-      const literal = literalOf(parseTarget(url.replace(/^ws/i, 'http')).hostname)
+      const target = parseTarget(url.replace(/^ws/i, 'http'))
+      const literal = literalOf(target.hostname)
       if (literal !== undefined && !isAllowed(literal)) throw refusedAddress(subject)
+      // RFC 6455 §3: the URL of a WebSocket has no fragment, and a request over HTTP leaves it out as well.
+      target.hash = ''
+      const address = target.href.replace(/^http/, 'ws')
       const tenant = actingTenant()
       running.take(tenant, 1)
       try {
         const [agent, { converse }] = await Promise.all([agentOf(), import('./conversation.ts')])
         signal?.throwIfAborted()
-        await converse(conversation, agent, clock)
+        await converse({ ...conversation, url: address }, agent, clock)
       } finally {
         running.give(tenant, 1)
       }

@@ -4,7 +4,7 @@ import { AppError } from '../../lib/errors.ts'
 import { readJson } from '../../lib/read-json.ts'
 import type { Row } from '../../storage/storage.ts'
 import { maskSecret, maskServiceKey } from './masking.ts'
-import { has, settingFields, settingNames, vendorRule } from './vendors.ts'
+import { has, settingFields, settingNames, vendorRule, isBrokenAddress } from './vendors.ts'
 import type { SettingName, Values, VendorRule } from './vendors.ts'
 
 export type CredentialRow = Row<'speech_credentials'>
@@ -69,6 +69,11 @@ function maskOf(name: SettingName, value: string): string {
 function demandWhole(rule: VendorRule, settings: Values, uses: Values): void {
   const missing = rule.required?.find((name) => !has(settings, name))
   if (missing !== undefined) throw new AppError('bad_request', `${missing} is required`)
+  const broken = settingNames(rule).find(
+    (name) => has(settings, name) && isBrokenAddress(name, settings[name]),
+  )
+  if (broken !== undefined)
+    throw new AppError('bad_request', `${broken} must name a server: a host, or a URL without a user name`)
   const fault = rule.fault?.(settings, uses)
   if (fault !== undefined) throw new AppError('bad_request', fault)
   const { service_key, options } = settings

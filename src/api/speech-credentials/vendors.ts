@@ -248,6 +248,15 @@ export function settingNames({ required = [], optional = [] }: VendorRule): read
   return [...required, ...optional]
 }
 
+/** Reports the address of a server that no request can be sent to, such as `http://[::1`. */
+export function isBrokenAddress(name: SettingName, value: unknown): boolean {
+  if (!/_ur[il]$/.test(name) || typeof value !== 'string') return false
+  const target = URL.parse(/^[a-z]+:\/\//i.test(value) ? value.replace(/^ws/i, 'http') : `https://${value}`)
+  return (
+    target === null || !/^https?:$/.test(target.protocol) || target.username !== '' || target.password !== ''
+  )
+}
+
 export function has(settings: Values, name: SettingName): boolean {
   const value = settings[name]
   return value !== undefined && value !== null && value !== ''
