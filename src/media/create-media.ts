@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { systemClock } from '../lib/clock.ts'
+import { UnheardAddresses } from './rtp/unheard-addresses.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import { createLocalAddress } from '../network/local-address.ts'
@@ -81,6 +82,7 @@ export function createMedia(options: MediaOptions): Media {
     return members.map(({ sessions }) => sessions.get(id)).find((session) => session !== undefined)
   }
 
+  const unheard = new UnheardAddresses(clock)
   let local: LocalAddress | undefined
   // Network interfaces are read when the first call comes, not at construction.
   const localAddress = (): LocalAddress => (local ??= createLocalAddress({ bind, publicAddress, clock }))
@@ -130,6 +132,7 @@ export function createMedia(options: MediaOptions): Media {
         paths,
         maySendTo,
         mustBeHeard,
+        unheard,
         prefers,
         offers,
         onClosed,

@@ -1,5 +1,7 @@
 // The packets that are sent to an address that only an SDP has named, in virtual time.
 import { describe, expect, it } from 'vitest'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { UnheardAddresses } from './rtp/unheard-addresses.ts'
 import { bridge, sine, VirtualLegs } from '../../test/support/virtual-legs.ts'
 import type { VirtualPhone } from '../../test/support/virtual-legs.ts'
 
@@ -62,6 +64,50 @@ describe('an address that nothing has come from', () => {
     legs.run(30_000)
     expect(phone.heard.length).toBeGreaterThan(1400)
     expect(phone.reports).toBe(0)
+  })
+})
+
+describe('an address that one call after another names', () => {
+  const silent = '203.0.113.9'
+
+  function callers() {
+    const clock = createFakeClock()
+    const unheard = new UnheardAddresses(clock)
+    /** Begins a call whose SDP names the address, and returns the packets that it sends there in its first second. */
+    const call = (): number => {
+      const legs = new VirtualLegs()
+      const agreement = { mustBeHeardAt: [silent], remote: { address: silent, port: 4000 }, peer: undefined }
+      const phone = legs.leg('phone', { agreement: { ...agreement, isThin: !unheard.take(silent) } })
+      legs.run(1000)
+      return phone.heard.length
+    }
+    return { clock, unheard, call }
+  }
+
+  it('gets ten seconds of packets a minute from all of them together, and a packet a second after that', () => {
+    const { clock, call } = callers()
+    const sent = Array.from({ length: 200 }, () => call())
+    expect(sent.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 50))
+    expect(new Set(sent.slice(10))).toEqual(new Set([1]))
+    clock.advance(60_000)
+    expect(call()).toBe(50)
+  })
+
+  it('is not counted any more once a packet has come from there', () => {
+    const { unheard, call } = callers()
+    for (let count = 0; count < 20; count += 1) call()
+    unheard.heard(silent)
+    expect(call()).toBe(50)
+  })
+
+  it('is remembered among at most 10,000', () => {
+    const { unheard } = callers()
+    for (let count = 0; count < 10; count += 1) unheard.take(silent)
+    expect(unheard.take(silent)).toBe(false)
+    for (let count = 0; count < 9999; count += 1) unheard.take(`2001:db8::${count.toString(16)}`)
+    expect(unheard.take(silent)).toBe(false)
+    unheard.take('2001:db8:1::')
+    expect(unheard.take(silent)).toBe(true)
   })
 })
 

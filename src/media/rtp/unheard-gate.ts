@@ -18,11 +18,11 @@ export class UnheardGate {
     return this.#address === undefined
   }
 
-  /** Closes for an address that nothing has come from. */
-  close(address: string): void {
+  /** Closes for an address that nothing has come from. `isThin`: without a second at full rate. */
+  close(address: string, isThin = false): void {
     if (address === this.#address) return
     this.#address = address
-    this.#left = fullPackets
+    this.#left = isThin ? 0 : fullPackets
   }
 
   open(): void {

@@ -67,6 +67,8 @@ export interface Agreement {
    * there.
    */
   readonly mustBeHeardAt?: readonly string[]
+  /** Whether other calls have used up the seconds of `remote`, so that it gets no more than a packet a second. */
+  readonly isThin?: boolean
   /** Whether the far end exchanges its stream with another one, past us. Nothing is sent, and silence is ignored. */
   readonly isPast?: boolean
   /** Whether its keys are detected in the sound. */

@@ -4,7 +4,10 @@ import { describe, expect, it } from 'vitest'
 import type { BrowserPaths } from '../browsers/browser-paths.ts'
 import type { FarSide } from '../browsers/messages.ts'
 import type { Agreement } from '../sdp/agreement.ts'
+import { UnheardAddresses } from '../rtp/unheard-addresses.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { Session } from './session.ts'
+import type { SessionOptions } from './session.ts'
 import type { WorkerLink } from '../worker/worker-link.ts'
 import { Wirings } from '../worker/wirings.ts'
 
@@ -25,7 +28,7 @@ function sdpOf(lines: readonly string[], address = '192.0.2.9'): string {
   )
 }
 
-function createSession() {
+function createSession(options: Partial<SessionOptions> = {}) {
   const agreed: Agreement[] = []
   const paths: { readonly connect: () => void; readonly lose: () => void; isClosed: boolean }[] = []
   let closed = 0
@@ -65,9 +68,29 @@ function createSession() {
     paths: browsers as BrowserPaths,
     maySendTo: (address) => !address.startsWith('10.'),
     onClosed: () => (closed += 1),
+    ...options,
   })
   return { session, agreed, paths, closed: () => closed, last: () => agreed.at(-1) }
 }
+
+describe('sessions whose SDP names the same silent address', () => {
+  it('begin with a packet a second once ten of them had a second at full rate, until one hears it', async () => {
+    const unheard = new UnheardAddresses(createFakeClock())
+    const begin = async () => {
+      const one = createSession({ unheard, mustBeHeard: () => true })
+      await one.session.answer(sdpOf(phone))
+      // A re-INVITE takes no further second.
+      await one.session.answer(sdpOf(phone))
+      return one
+    }
+    const thin: (boolean | undefined)[] = []
+    for (let count = 0; count < 12; count += 1) thin.push((await begin()).last()?.isThin)
+    expect(thin).toEqual([...Array.from({ length: 10 }, () => false), true, true])
+    const { session } = await begin()
+    session.emit({ type: 'first-packet', address: '192.0.2.9', port: 5004, trust: 'sdp' })
+    expect((await begin()).last()?.isThin).toBe(false)
+  })
+})
 
 describe('a phone', () => {
   it('is sent to where its SDP says, and to no place that may not be sent to', async () => {

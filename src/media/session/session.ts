@@ -27,6 +27,7 @@ import type { Answered } from '../sdp/negotiation.ts'
 import type { WorkerLink } from '../worker/worker-link.ts'
 import { promptLimitMs } from '../worker/wirings.ts'
 import type { Wired, Wirings } from '../worker/wirings.ts'
+import type { UnheardAddresses } from '../rtp/unheard-addresses.ts'
 import { withKeysBy } from './with-keys-by.ts'
 
 export interface SessionOptions {
@@ -40,6 +41,8 @@ export interface SessionOptions {
   readonly maySendTo?: ((address: string) => boolean) | undefined
   /** Whether a packet must come from an address before more than a second of packets is sent there. */
   readonly mustBeHeard?: ((address: string) => boolean) | undefined
+  /** Counts what all calls send to such an address; each may send its second if undefined. */
+  readonly unheard?: UnheardAddresses | undefined
   /** The encoding that its first offer begins with. */
   readonly prefers?: string | undefined
   /** The encodings that its first offer may name; all if left out. */
@@ -64,6 +67,9 @@ export class Session implements MediaSession, Wired {
   #weight = weightOf()
   readonly #maySendTo: (address: string) => boolean
   readonly #mustBeHeard: SessionOptions['mustBeHeard']
+  readonly #unheard: SessionOptions['unheard']
+  /** The address that its packets were last aimed at without having heard from there. */
+  #aimed: { readonly address: string; readonly isThin: boolean } | undefined
   readonly #onClosed: () => void
   readonly #negotiation: Negotiation
   readonly #path: SessionPath
@@ -87,6 +93,7 @@ export class Session implements MediaSession, Wired {
     this.#wirings = wirings
     this.#maySendTo = maySendTo
     this.#mustBeHeard = options.mustBeHeard
+    this.#unheard = options.unheard
     this.#onClosed = onClosed
     this.#negotiation = new Negotiation({ sessionId: String(Date.now()), port, local, prefers, offers })
     this.#path = new SessionPath({
@@ -247,6 +254,7 @@ export class Session implements MediaSession, Wired {
 
   /** Passes an event of the worker to the listeners. */
   emit(event: MediaEvent): void {
+    if (event.type === 'first-packet' || event.type === 'moved') this.#unheard?.heard(event.address)
     for (const listener of this.#listeners) listener(event)
   }
 
@@ -264,7 +272,9 @@ export class Session implements MediaSession, Wired {
   }
 
   async #agree({ agreement: agreed, isHeld, isPast }: Answered): Promise<FarEnd> {
-    this.#agreement = withKeysBy(this.#keyWay, permitted(agreed, this.#maySendTo, this.#mustBeHeard))
+    this.#agreement = this.#aim(
+      withKeysBy(this.#keyWay, permitted(agreed, this.#maySendTo, this.#mustBeHeard)),
+    )
     await this.#state(this.#agreement)
     this.#begun.resolve()
     const { encoding: codec, remote } = agreed
@@ -274,6 +284,16 @@ export class Session implements MediaSession, Wired {
     const encryption = this.#path.protection === undefined ? byKeys : 'DTLS-SRTP'
     const owesMedia = agreed.mayReceive && !isHeld && !isPast && encryption !== 'DTLS-SRTP'
     return { codec, remote, isHeld, isPast, owesMedia, encryption }
+  }
+
+  /** Takes a second of packets for an address that must be heard first. */
+  #aim(agreement: Agreement): Agreement {
+    const { remote, mustBeHeardAt } = agreement
+    if (remote === undefined || mustBeHeardAt?.includes(remote.address) !== true) return agreement
+    const { address } = remote
+    if (this.#aimed?.address !== address)
+      this.#aimed = { address, isThin: this.#unheard?.take(address) === false }
+    return { ...agreement, isThin: this.#aimed.isThin }
   }
 
   async #stateAgain(): Promise<void> {

@@ -114,7 +114,7 @@ export class Stream implements Member {
     const { remote, barred, peer } = agreement
     this.#source.signal({ remote: remote ?? barred, isBarred: barred !== undefined, peer }, nowMs)
     const isUnheard = remote !== undefined && agreement.mustBeHeardAt?.includes(remote.address) === true
-    if (isUnheard && this.#source.latched === undefined) this.#gate.close(remote.address)
+    if (isUnheard && this.#source.latched === undefined) this.#gate.close(remote.address, agreement.isThin)
     else this.#gate.open()
     this.#watch.agreed(nowMs)
     this.#checkMs = 0
