@@ -85,6 +85,31 @@ it('a page holds what the same part of the list holds', async () => {
   expect((page.body as { data: unknown[] }).data).toHaveLength(600)
 })
 
+it('a list or page of records as large as they may be is answered whole, whatever page_size asks for', async () => {
+  const { account_sid, accountKey } = api.foreign
+  const app_json = JSON.stringify([{ verb: 'say', text: 'x'.repeat(250_000) }])
+  const huge = 40
+  for (let made = 0; made < huge; made += 10)
+    await api.storage.transaction(systemTenancy, async ({ applications, webhooks }) => {
+      for (let index = made; index < made + 10; index += 1) {
+        const { webhook_sid } = await webhooks.insert({ url: 'https://a.example.com', account_sid })
+        const hooks = { call_hook_sid: webhook_sid, call_status_hook_sid: webhook_sid }
+        await applications.insert({ name: `huge ${index}`, account_sid, app_json, ...hooks })
+      }
+    })
+  const whole = await api.get('/Applications?page_size=10000', accountKey)
+  const page = await api.get('/Applications?page=1&page_size=10000', accountKey)
+  expect([whole.status, page.status]).toEqual([200, 200])
+  for (const rows of [whole.body as object[], (page.body as { readonly data: object[] }).data]) {
+    expect(rows).toHaveLength(huge)
+    for (const row of rows) expect(row).toMatchObject({ app_json })
+  }
+  await api.storage.transaction(systemTenancy, async ({ applications }) => {
+    for (const { application_sid } of await applications.list({ where: { account_sid } }))
+      await applications.remove(application_sid)
+  })
+})
+
 it('an empty list is an empty array', async () => {
   expect((await api.get('/Applications', api.foreign.accountKey)).text).toBe('[]')
 })
