@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { journalStory } from '../../examples/demo/journal-story.ts'
 import type { StoryEvent } from '../../examples/demo/journal-story.ts'
 import { toCompound } from '../../src/media/rtp/rtcp.ts'
+import type { ReportBlock } from '../../src/media/rtp/rtcp.ts'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { endedJournal, recordsOf } from '../support/call-ends.ts'
@@ -104,16 +105,26 @@ describe('a call without sound', () => {
 
   it('says of a far end that gets none of our packets, by its own reports, where they go', async () => {
     const { callee, sid, port } = await called()
-    callee.rtp.send(port)
-    // Reports without a block: it has heard nothing. They go on until there were enough packets between them.
-    const report = toCompound({
-      ssrc: callee.rtp.ssrc,
-      cname: 'far',
-      sender: undefined,
-      block: undefined,
-      isBye: false,
-    })
-    timers.push(setInterval(() => callee.rtp.sendReport(port + 1, report), 500))
+    timers.push(setInterval(() => callee.rtp.send(port), 20))
+    const { ssrc } = await until('our stream', () => callee.rtp.heard.items[0])
+    const lost = {
+      ...{ ssrc, fractionLost: 255, packetsLost: 100, highestSequence: 1, jitter: 0 },
+      ...{ lastSenderReport: 0, delaySinceLastSenderReport: 0 },
+    }
+    const reportOf = (block: ReportBlock | undefined): Buffer =>
+      toCompound({ ssrc: callee.rtp.ssrc, cname: 'far', sender: undefined, block, isBye: false })
+    // Reports without a block may be those of a device that reports on no stream.
+    const mention = setInterval(() => callee.rtp.sendReport(port + 1, reportOf(undefined)), 500)
+    timers.push(mention)
+    const place = `${announced}:${port} to 127.0.0.1:${callee.rtp.port}`
+    await noted(
+      sid,
+      'the doubt',
+      ({ type, sentence }) => type === 'note' && String(sentence).includes(`from ${place} yet`),
+    )
+    clearInterval(mention)
+    // They go on until there were enough packets between them.
+    timers.push(setInterval(() => callee.rtp.sendReport(port + 1, reportOf(lost)), 500))
     // On a busy machine our own sender may begin late, which is another problem.
     const problem = await noted(
       sid,
@@ -122,7 +133,7 @@ describe('a call without sound', () => {
     )
     expect(problem).toMatchObject({
       code: 'no_media_delivered',
-      sentence: `our packets from ${announced}:${port} to 127.0.0.1:${callee.rtp.port} do not arrive: the reports of the far end (RTCP) do not mention our stream`,
+      sentence: `our packets from ${place} do not arrive: the reports of the far end (RTCP) say that all were lost`,
     })
     const { record } = await ended(sid)
     expect(record).toMatchObject({ media_failure: { code: 'no_media_delivered' } })

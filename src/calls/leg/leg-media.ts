@@ -76,6 +76,7 @@ export class LegMedia {
       session: () => this.#session,
       isPast: () => this.path.isPast || this.path.isLeaving,
       onProblem: (error) => options.journal.note(toProblem(error)),
+      onDoubt: (sentence) => options.journal.note({ type: 'note', sentence }),
     })
   }
 

@@ -138,13 +138,18 @@ export function noReception(
   return sentence
 }
 
-const shownBy: Readonly<Record<NonDelivery, string>> = {
+const shownBy: Readonly<Record<Exclude<NonDelivery, 'unmentioned'>, string>> = {
   lost: 'say that all were lost',
   standing: 'show no new packet',
-  absent: 'do not mention our stream',
+  absent: 'do not mention our stream any more',
 }
 
 /** Returns the sentence for a call on which the far end gets none of our packets. */
-export function noDelivery(ours: Endpoint, to: Endpoint, shown: NonDelivery): string {
+export function noDelivery(ours: Endpoint, to: Endpoint, shown: Exclude<NonDelivery, 'unmentioned'>): string {
   return `our packets from ${nameOf(ours)} to ${nameOf(to)} do not arrive: the reports of the far end (RTCP) ${shownBy[shown]}`
+}
+
+/** Returns the sentence for a far end whose reports have not mentioned our stream. It may hear us all the same. */
+export function noMention(ours: Endpoint, to: Endpoint): string {
+  return `the reports of the far end (RTCP) have not mentioned our packets from ${nameOf(ours)} to ${nameOf(to)} yet: they do not arrive, or it reports on no stream`
 }

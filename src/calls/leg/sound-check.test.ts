@@ -145,6 +145,19 @@ describe('packets that do not arrive at the far end', () => {
     ])
   })
 
+  it('are noted without an alarm while reports have mentioned none, as some devices never do', async () => {
+    const { journalled, session, pass } = await silentCall()
+    session.emit(heard)
+    session.emit({ ...undelivered, shown: 'unmentioned' })
+    session.emit({ ...undelivered, shown: 'unmentioned' })
+    await pass(1)
+    expect(journalled('note')).toMatchObject([{ sentence: expect.stringContaining('to 10.1.1.1:4000 yet') }])
+    expect([journalled('problem'), alerts]).toEqual([[], []])
+    session.emit(undelivered)
+    await pass(1)
+    expect(journalled('problem')).toMatchObject([{ code: 'no_media_delivered' }])
+  })
+
   it('are no alarm while it holds', async () => {
     const { journalled, session, pass } = await silentCall((one) => (one.isHeld = true))
     session.emit(undelivered)

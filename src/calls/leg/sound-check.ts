@@ -3,7 +3,7 @@
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { FarEnd, MediaEvent, MediaSession, StreamStats } from '../../media/media.ts'
-import { noDelivery, noReception } from './media-facts.ts'
+import { noDelivery, noMention, noReception } from './media-facts.ts'
 
 /** A far end that sends at all has sent a packet by then, and a caller who hears nothing is still there. */
 export const firstPacketMs = 3000
@@ -14,6 +14,8 @@ export interface SoundCheckOptions {
   /** Whether packets go past the platform, or may do so soon. */
   readonly isPast: () => boolean
   readonly onProblem: (error: AppError) => void
+  /** Called once, if sound may not arrive. */
+  readonly onDoubt: (sentence: string) => void
 }
 
 export class SoundCheck {
@@ -22,6 +24,7 @@ export class SoundCheck {
   #wasHeard = false
   #farEnd: FarEnd | undefined
   #timer: Timer | undefined
+  #hasDoubted = false
   readonly #reported = new Set<AppError['code']>()
 
   constructor(options: SoundCheckOptions) {
@@ -82,7 +85,14 @@ export class SoundCheck {
     if (session === undefined || !this.#isAnswered || this.#farEnd?.isHeld !== false) return
     if (this.#options.isPast()) return
     const { address, port } = session
+    // A device that reports on no stream would raise this alert with each of its calls.
+    if (shown === 'unmentioned') return this.#doubt(noMention({ address, port }, to))
     this.#report(new AppError('no_media_delivered', noDelivery({ address, port }, to, shown)))
+  }
+
+  #doubt(sentence: string): void {
+    if (!this.#hasDoubted) this.#options.onDoubt(sentence)
+    this.#hasDoubted = true
   }
 
   #report(error: AppError): void {

@@ -46,9 +46,9 @@ describe('the reports of a far end', () => {
       [undefined, undefined, 'standing'],
     ],
     [
-      'without a block show it at the third one',
+      'that have never had a block show that at the third one',
       [{ about: 'none' }, { about: 'none' }, { about: 'none' }],
-      [undefined, undefined, 'absent'],
+      [undefined, undefined, 'unmentioned'],
     ],
     [
       'show it sooner where they had a block before',

@@ -3,16 +3,17 @@ import type { HeardReport, ReportBlock } from './rtcp.ts'
 
 /**
  * `lost`: its reports say that all packets were lost. `standing`: the highest sequence number that it has received
- * does not move. `absent`: its reports do not mention our stream.
+ * does not move. `absent`: its reports do not mention our stream any more. `unmentioned`: they never did, as those of a
+ * far end that hears nothing (RFC 3550 §6.4.2), and of some devices that report on no stream at all.
  */
-export type NonDelivery = 'lost' | 'standing' | 'absent'
+export type NonDelivery = 'lost' | 'standing' | 'absent' | 'unmentioned'
 
 // Two seconds of packets between two reports: fewer may still be under way, or were sent before a hold.
 const enoughPackets = 100
 const allLost = 255
 // A single report may have been made before our packets came. Some devices begin to mention a stream late.
 const badReports = 2
-const absentReports = 3
+const unmentionedReports = 3
 
 export class Delivery {
   #packets = 0
@@ -35,14 +36,14 @@ export class Delivery {
     this.#highest = block?.highestSequence ?? former
     const shown = shownBy(block, former)
     this.#bad = shown === undefined ? 0 : this.#bad + 1
-    const needed = former === undefined && shown === 'absent' ? absentReports : badReports
+    const needed = shown === 'unmentioned' ? unmentionedReports : badReports
     return this.#bad >= needed ? shown : undefined
   }
 }
 
 function shownBy(block: ReportBlock | undefined, former: number | undefined): NonDelivery | undefined {
   // RFC 3550 §6.4: a receiver leaves out a source that it has not heard since its last report.
-  if (block === undefined) return 'absent'
+  if (block === undefined) return former === undefined ? 'unmentioned' : 'absent'
   if (block.fractionLost >= allLost) return 'lost'
   return block.highestSequence === former ? 'standing' : undefined
 }
