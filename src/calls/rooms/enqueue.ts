@@ -35,7 +35,11 @@ export async function enqueue(
 ): Promise<EnqueueOutcome> {
   const { leg } = party
   const { account_sid } = leg.journal.facts.started
-  const eventHook = await needs.directory.queueEventHook(account_sid)
+  // Waiting callers matter more than the events of their queue.
+  const eventHook = await needs.directory.queueEventHook(account_sid).catch((error: unknown) => {
+    noteProblem(leg, error)
+    return null
+  })
   return await new Wait({ request, party, needs, eventHook }).run()
 }
 

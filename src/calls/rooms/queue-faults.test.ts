@@ -87,6 +87,21 @@ describe('the queue_event_hook of the account', () => {
     ])
   })
 
+  it('cannot be found while the database is away: the caller waits and is taken, and the journal says why', async () => {
+    const queueing = start()
+    Object.defineProperty(queueing.engine, 'queueEventHook', {
+      get: () => {
+        throw new AppError('database_unavailable', 'the database is away')
+      },
+    })
+    const caller = await queueing.ring([waiting])
+    expect(caller.facts('queued')).toHaveLength(1)
+    expect(caller.facts('problem')).toMatchObject([{ code: 'database_unavailable' }])
+    await queueing.ring([taking])
+    expect(caller.facts('unqueued')).toMatchObject([{ leave_reason: 'dequeued' }])
+    expect(queueing.events()).toEqual([])
+  })
+
   it('is left alone where there is none', async () => {
     const queueing = start()
     queueing.engine.queueEventHook = null
