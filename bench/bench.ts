@@ -1,7 +1,7 @@
 // `npm run bench`: measures the promised speed and memory and prints the figures beside the targets. It is never a
 // gate.
 //   npm run bench                            everything, about a quarter of an hour
-//   npm run bench -- start http              only these parts: start, api, http, calls, bridged-calls, commands, websocket, fraud, scanner, tls, nodes,
+//   npm run bench -- start http              only these parts: start, api, http, calls, overload, bridged-calls, commands, websocket, fraud, scanner, tls, nodes,
 //                                            live-calls, queue, streams, media, bridge, srtp, webrtc, room, recording, codecs, heard,
 //                                            storage, and
 //                                            call-records, which takes minutes and runs only when it is named
@@ -25,6 +25,7 @@ import { measureFraud } from './fraud.ts'
 import { measureHttp } from './http.ts'
 import { measureLiveCalls } from './live-calls.ts'
 import { measureNodes } from './nodes.ts'
+import { measureOverload } from './overload.ts'
 import { measureQueue } from './queue.ts'
 import { runScript } from './run-script.ts'
 import { measureScanner } from './scanner.ts'
@@ -62,6 +63,12 @@ const sections: readonly Section[] = [
     title: 'Inbound calls under load',
     needs: ['taskset', 'sipp'],
     run: () => measureCalls({ seconds: Number(options.seconds) }),
+  },
+  {
+    name: 'overload',
+    title: 'More calls than the main thread can take',
+    needs: ['taskset', 'sipp'],
+    run: () => measureOverload(),
   },
   {
     name: 'bridged-calls',
