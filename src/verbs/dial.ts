@@ -132,7 +132,7 @@ const schema = Type.Object({
     'The gain of everything that the called side hears, in dB: a number, or a text like "+6 dB".',
   ),
   forwardPAI: optional.flag(
-    'Whether Privacy is passed on and, for a call from a carrier, P-Asserted-Identity, Diversion, History-Info and User-to-User. Default true.',
+    'Whether Privacy is passed on and, for a call from a carrier, P-Asserted-Identity, Diversion, History-Info and User-to-User; and whether the caller gets History-Info and User-to-User of the responses of a called carrier. Default true.',
   ),
   proxy: word('A SIP URI: where INVITEs to sip targets are sent first.'),
   tag: optional.anything('The customerData of the legs that are called.'),

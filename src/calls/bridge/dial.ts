@@ -13,7 +13,7 @@ import { letPickUp } from './pick-up.ts'
 import { leaveFailure, reasonOf, whyStopped } from '../leg/leg-story.ts'
 import { causeOf, stopped } from '../session/stop.ts'
 import type { Stop } from '../session/stop.ts'
-import { hopsLeft, passedOnHeaders } from './passed-on-headers.ts'
+import { hopsLeft, passedOnHeaders, returnedHeaders } from './passed-on-headers.ts'
 import { Ringing } from './ringing.ts'
 import type { DialOptions } from './dial-options.ts'
 import { toFailure, toSuccess } from './dial-outcome.ts'
@@ -54,9 +54,9 @@ class Dial {
     this.#request = request
     this.#options = options
     const { parent, voice } = options
-    const { music, targets } = request
+    const { music, targets, forwardsIdentity } = request
     const isAlone = targets.length === 1
-    this.#ringing = new Ringing({ parent, voice, music, isAlone })
+    this.#ringing = new Ringing({ parent, voice, music, isAlone, forwardsIdentity })
   }
 
   async run(): Promise<DialOutcome | undefined> {
@@ -195,7 +195,8 @@ class Dial {
   /** Bridges the caller with this leg. Resolves when the two have parted. */
   async #talk(child: Leg): Promise<void> {
     const { parent } = this.#options
-    const { signal } = this.#request
+    const { signal, forwardsIdentity } = this.#request
+    if (forwardsIdentity) parent.callerProgress.return(returnedHeaders(child))
     const isWanted = (): boolean => !child.hasEnded && !signal.aborted
     if (isWanted()) await parent.answer(isWanted)
     // The state may have changed while the caller was answered.

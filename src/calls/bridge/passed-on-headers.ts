@@ -1,4 +1,5 @@
-// The header fields of a call that are copied to the legs that it dials: the identity of the caller, and the diversion.
+// The header fields of a call that are copied to the legs that it dials: the identity of the caller, and the diversion;
+// and those of the called side that go back to the caller.
 import { headerOf } from '../../sip/message/message.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import { isHeaderSafe } from '../../sip/message/serialize-message.ts'
@@ -41,6 +42,15 @@ export function passedOnHeaders(
       return name === 'privacy' || (isCarrier && vouchedFor.has(name))
     })
     .map(({ name, value }) => ({ name, value: value.replaceAll(verification, '') }))
+}
+
+/** The fields of a called side that its caller gets: where the call has been (RFC 7044), and data for its application (RFC 7433). */
+const returnable: ReadonlySet<string> = new Set(['history-info', 'user-to-user'])
+
+/** Returns the fields of the last response of a called side that go on to the caller: of a carrier alone, as above. */
+export function returnedHeaders({ journal, responded }: Leg): readonly HeaderField[] {
+  if (journal.facts.attempt?.sip_gateway_sid === undefined) return []
+  return (responded?.headers ?? []).filter(({ name, value }) => returnable.has(name) && isHeaderSafe(value))
 }
 
 const maxHops = 70

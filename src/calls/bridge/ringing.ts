@@ -2,6 +2,7 @@
 import type { LegVoice } from '../voice/voice.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
+import { returnedHeaders } from './passed-on-headers.ts'
 import { stopped } from '../session/stop.ts'
 
 export interface RingingOptions {
@@ -12,6 +13,8 @@ export interface RingingOptions {
   readonly music: string | undefined
   /** Whether there is a single target, whose early media is heard. With several targets none is. */
   readonly isAlone: boolean
+  /** Whether History-Info and User-to-User of a carrier go on to the caller. */
+  readonly forwardsIdentity: boolean
 }
 
 export const ringingSlot = 'ringing'
@@ -40,9 +43,11 @@ export class Ringing {
 
   /** Follows the events of a dialled leg. */
   follow(leg: Leg): void {
-    const { parent, music, isAlone } = this.#options
+    const { parent, music, isAlone, forwardsIdentity } = this.#options
     leg.events.watch((event) => {
       if (this.#isOver || parent.hasEnded) return
+      // Of several targets, the caller learns only of the one that answers.
+      if (isAlone && forwardsIdentity) parent.callerProgress.return(returnedHeaders(leg))
       if (music !== undefined) return
       if (event === 'forwarded' || event === 'queued')
         return isAlone ? parent.callerProgress.wait(event === 'forwarded' ? 181 : 182) : undefined

@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
-import type { IncomingInvite } from '../../sip/sip.ts'
+import type { IncomingInvite, Reply } from '../../sip/sip.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { StatusReporter } from './status-reporter.ts'
@@ -21,10 +21,20 @@ export class CallerProgress {
   #isEarly = false
   #hasRung = false
   readonly #waits = new Set<number>()
+  #returned: readonly HeaderField[] = []
   #timer: Timer | undefined
 
   constructor(options: CallerProgressOptions) {
     this.#options = options
+  }
+
+  /** The header fields of the called side that the responses to the caller have from now on. */
+  get returned(): readonly HeaderField[] {
+    return this.#returned
+  }
+
+  return(fields: readonly HeaderField[]): void {
+    this.#returned = fields
   }
 
   /** Whether the caller hears early media. */
@@ -51,7 +61,7 @@ export class CallerProgress {
     const hasRung = this.#hasRung
     if (!this.#maySpeak || (hasRung && headers.length === 0)) return
     this.#hasRung = true
-    this.#options.incoming?.progress({ status: 180, ...(headers.length === 0 ? {} : { headers }) })
+    this.#progress({ status: 180, headers })
     if (!hasRung) this.#options.status.reportRinging()
   }
 
@@ -59,14 +69,14 @@ export class CallerProgress {
   wait(status: 181 | 182): void {
     if (!this.#maySpeak || this.#waits.has(status)) return
     this.#waits.add(status)
-    this.#options.incoming?.progress({ status })
+    this.#progress({ status })
   }
 
   /** Sends 183 with SDP, once. */
   hear(sdp: string): void {
     if (!this.#maySpeak) return
     this.#isEarly = true
-    this.#options.incoming?.progress({ status: 183, body: { type: 'application/sdp', content: sdp } })
+    this.#progress({ status: 183, body: { type: 'application/sdp', content: sdp } })
     this.#options.status.report({
       call_status: 'early-media',
       sip_status: 183,
@@ -76,6 +86,11 @@ export class CallerProgress {
 
   close(): void {
     this.#timer?.cancel()
+  }
+
+  #progress({ headers = [], ...reply }: Reply): void {
+    const all = [...headers, ...this.#returned]
+    this.#options.incoming?.progress(all.length === 0 ? reply : { ...reply, headers: all })
   }
 
   get #maySpeak(): boolean {

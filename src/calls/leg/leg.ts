@@ -59,6 +59,8 @@ export class Leg {
   readonly #closing = Promise.withResolvers<void>()
   /** Resolves when the leg has ended and its media port is free. */
   readonly closed: Promise<void> = this.#closing.promise
+  /** The last response of the far end to the INVITE that was sent. */
+  responded: SipResponse | undefined
   /** Set while it is bridged; while it is in a conference or waits for one; once a recording server was requested. */
   bridge: LegBridge | undefined
   member: LegMember | undefined
@@ -158,7 +160,9 @@ export class Leg {
     if (unkept !== undefined && !this.#hasChanged()) this.refuse(unkept)
     // Another command may have answered it meanwhile.
     if (sdp === undefined || this.#hasChanged() || !isWanted()) return
-    this.#answered(incoming.accept({ body: { type: 'application/sdp', content: sdp } }))
+    const headers = this.callerProgress.returned
+    const body = { type: 'application/sdp', content: sdp } as const
+    this.#answered(incoming.accept({ ...(headers.length === 0 ? {} : { headers }), body }))
   }
 
   /**
@@ -177,12 +181,15 @@ export class Leg {
 
   /** Handles a provisional response to the INVITE that was sent. */
   progressed(response: SipResponse, from: SipPlace): void {
-    if (this.#state.state === 'unanswered') this.#progress.follow(response, from)
+    if (this.#state.state !== 'unanswered') return
+    this.responded = response
+    this.#progress.follow(response, from)
   }
 
   /** Handles the answer of the far end. Media that does not fit ends the leg: check `hasEnded` afterwards. */
   async connected(dialog: Dialog, response: SipResponse, from: SipPlace): Promise<void> {
     if (this.#state.state !== 'unanswered') return void dialog.bye()
+    this.responded = response
     this.#answered(dialog)
     await this.#confirmed(this.#progress.answerIn(response), from)
   }

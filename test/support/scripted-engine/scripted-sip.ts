@@ -197,14 +197,15 @@ export class ScriptedOutgoing implements OutgoingInvite {
   }
 
   /** Receives a provisional response; `tag` is that of the fork. */
-  progress(status: number, body?: string, tag = 'one'): void {
+  progress(status: number, body?: string, tag = 'one', more: readonly HeaderField[] = []): void {
     if (this.result !== undefined) return
     this.options.onHeard?.()
-    if (status > 100) this.options.onProvisional?.(sipResponse(status, { body, headers: toOf(tag) }))
+    if (status > 100)
+      this.options.onProvisional?.(sipResponse(status, { body, headers: [...toOf(tag), ...more] }))
   }
 
-  answer(body: string | undefined = offer, tag = 'one'): void {
-    const response = sipResponse(200, { body, headers: toOf(tag) })
+  answer(body: string | undefined = offer, tag = 'one', more: readonly HeaderField[] = []): void {
+    const response = sipResponse(200, { body, headers: [...toOf(tag), ...more] })
     this.#settle({ kind: 'answered', response, dialog: this.dialog })
   }
 
