@@ -5,7 +5,7 @@ import type { LiveCall } from './journal/live-call.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import type { JournalWriter } from './journal/journal-writer.ts'
 import type { Leg } from './leg/leg.ts'
-import type { Dialog } from '../sip/sip.ts'
+import type { Dialog, OutgoingInvite } from '../sip/sip.ts'
 import type { CallsBefore } from './routing/call-limits.ts'
 
 /** Clients may look up a call for an hour after its end. */
@@ -125,6 +125,11 @@ export class CallRegistry {
     return [...(this.#live.get(account_sid)?.values() ?? [])].find(({ requests }) =>
       requests.isWithin(dialog),
     )
+  }
+
+  /** Returns the leg of the account for which this INVITE was sent. */
+  legThatSent(account_sid: string, invite: OutgoingInvite): Leg | undefined {
+    return [...(this.#live.get(account_sid)?.values() ?? [])].find((leg) => leg.hasSent(invite))
   }
 
   #endedJournal(account_sid: string, call_sid: string): JournalWriter | undefined {

@@ -5,7 +5,6 @@ import { AppError } from '../../lib/errors.ts'
 import { Pace } from '../../lib/bounds/pace.ts'
 import type { HookKind } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
-import { leaveReasons, reasonLeft } from '../leg/leg-story.ts'
 import { hangUpFor } from '../leg/hang-up-for.ts'
 import { failureHeaders, toRefusal } from '../journal/refusals.ts'
 import { noteProblem } from '../leg/note-problem.ts'
@@ -178,7 +177,7 @@ export class LegHooks implements Asking {
     } catch (error) {
       // The failure is already in the journal. The call continues with the next verb.
       if (!(error instanceof AppError)) throw error
-      if (reasonLeft(leg).length === 0) leaveReasons(leg, failureHeaders(toRefusal(error).fact))
+      if (leg.lastOther.reasons.length === 0) leg.lastOther.hasEnded(failureHeaders(toRefusal(error).fact))
       if (error.code === 'hook_invalid_payload' && !leg.hasEnded) leg.status.reportInvalidPayload(error)
     }
   }

@@ -3,7 +3,6 @@ import type { HeaderField } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { Leg } from '../leg/leg.ts'
 import { reasonHeader } from '../journal/refusals.ts'
-import { reasonLeft } from '../leg/leg-story.ts'
 import { toHeaderFields } from '../application/app-headers.ts'
 import type { Decline, Notes, Signalling } from '../verb/abilities.ts'
 
@@ -35,7 +34,7 @@ export class LegSignalling implements Signalling {
   hangUp(headers: Readonly<Record<string, unknown>> | undefined): void {
     const fields = this.#fieldsOf(headers)
     const hasReason = fields.some(({ name }) => name === 'reason')
-    const left = hasReason ? [] : reasonLeft(this.#leg)
+    const left = hasReason ? [] : this.#leg.lastOther.reasons
     void this.#leg.hangUp({ headers: [...fields, ...left], because: 'the verb hangup' })
   }
 

@@ -17,8 +17,7 @@ export function createSiprec({ leg, needs, notes }: SiprecOptions): Siprec {
       const { fields, refused } = toHeaderFields(headers)
       if (refused.length > 0)
         notes.note(`these headers may not be set and were left out: ${refused.join(', ')}`)
-      leg.siprec ??= new SiprecRecorder(leg, needs)
-      leg.siprec.start({ servers, recordingId, headers: fields })
+      leg.siprecBy(() => new SiprecRecorder(leg, needs)).start({ servers, recordingId, headers: fields })
     },
     stop: () => leg.siprec?.stop(),
     pause: () => leg.siprec?.pause(),

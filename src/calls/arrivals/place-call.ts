@@ -4,7 +4,6 @@ import type { AppError } from '../../lib/errors.ts'
 import { RoutedApplication } from '../application/routed-application.ts'
 import { runScript } from '../script/run-script.ts'
 import { noVerbLeft } from '../script/verb-loop.ts'
-import { wordsLeft } from '../leg/leg-story.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
 import type { ScriptedOrder } from '../outbound/call-order.ts'
 import { OutgoingLeg } from '../outbound/outgoing-leg.ts'
@@ -58,5 +57,5 @@ async function serve(
   const node = needs.node()
   const question = (): object => toCallHookPayload({ facts: leg.journal.facts, script, node })
   await runScript({ leg, script, application, question }, needs)
-  await leg.hangUp({ ...wordsLeft(leg), because: noVerbLeft })
+  await leg.hangUp({ ...leg.lastOther.words, because: noVerbLeft })
 }

@@ -8,7 +8,6 @@ import type { SipRequest } from '../../sip/message/message.ts'
 import type { IncomingInvite, Remote, Reply } from '../../sip/sip.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
 import { refuseCaller } from '../bridge/caller-refusal.ts'
-import { failureLeft, wordsLeft } from '../leg/leg-story.ts'
 import { takePlace } from './take-place.ts'
 import { dialogUser } from '../leg/dialog-user.ts'
 import { checkIdentity } from '../inbound/check-identity.ts'
@@ -169,8 +168,10 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, needs: ArrivalNeeds)
   })
   registry.add(leg)
   tap.attach(arrival.invite, journal)
-  if (identity.kind === 'known' && identity.origin.kind === 'user')
+  if (identity.kind === 'known' && identity.origin.kind === 'user') {
+    leg.isUser(identity.origin.user.username)
     arrival.invite.holdTo(dialogUser(identity.origin.user, { journal, needs }))
+  }
   for (const decision of identity.decisions) journal.note(toDecision(decision))
   journal.commit()
   log.info({ from: started.from, to: started.to }, 'call began')
@@ -266,9 +267,9 @@ async function runToItsEnd(
   const onAccepted = (): void => leg.status.announce(application.call_status_hook)
   const allowed = recorded && { allowed: recordingVerbs }
   await runScript({ leg, script: application, question, onAccepted, ...allowed }, needs)
-  if (leg.isAnswered) await leg.hangUp({ ...wordsLeft(leg), because: noVerbLeft })
+  if (leg.isAnswered) await leg.hangUp({ ...leg.lastOther.words, because: noVerbLeft })
   else if (!leg.signal.aborted) {
-    const failure = failureLeft(leg)
+    const failure = leg.lastOther.failure
     if (failure === undefined)
       leg.refuse(new AppError('application_ended', 'application ended without answering'))
     else refuseCaller(leg, failure, 'the called party did not take the call')

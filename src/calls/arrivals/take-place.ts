@@ -6,11 +6,9 @@ import { runScript } from '../script/run-script.ts'
 import { noVerbLeft } from '../script/verb-loop.ts'
 import { toDecision } from '../journal/decision.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
-import { userWith } from '../leg/dialog-user.ts'
 import type { Leg } from '../leg/leg.ts'
 import { toStackRefusal } from '../journal/refusals.ts'
 import type { Refusal } from '../journal/refusals.ts'
-import { ringingLeg } from '../outbound/ringing-legs.ts'
 import type { CallScript } from '../ports.ts'
 import type { CallRegistry } from '../registry.ts'
 import { isOfOneTenant } from '../leg/teams-trunk.ts'
@@ -24,7 +22,7 @@ import type { ArrivalNeeds } from './needs.ts'
 /** Serves the INVITE of the unanswered `leg`. Resolves when the call is over. Throws AppError when it is refused. */
 export async function takePlace(leg: Leg, replaced: Replaced, needs: ArrivalNeeds): Promise<void> {
   const former = formerLeg(leg, replaced, needs.registry)
-  if (userWith(leg.journal) === undefined && !isOfOneTenant(leg, former))
+  if (leg.user === undefined && !isOfOneTenant(leg, former))
     throw new AppError('not_permitted', 'only a user may take the place of another phone')
   if (replaced.kind === 'confirmed' && replaced.isEarlyOnly === true) return leg.refuseWith(answeredAlready())
   await demandUserCalling(leg, needs)
@@ -32,7 +30,7 @@ export async function takePlace(leg: Leg, replaced: Replaced, needs: ArrivalNeed
   if (former.hasEnded) throw notHere()
   const { application_sid } = former.journal.facts
   if (application_sid !== undefined) leg.journal.add({ type: 'application', application_sid })
-  leg.session = former.session
+  leg.moveTo(former.session)
   leg.status.followParent()
   const outcome = `${leg.call_sid} in place of ${former.call_sid}`
   for (const { journal } of [leg, former]) journal.note(toDecision({ rule: 'replaces', outcome }))
@@ -45,7 +43,9 @@ export async function takePlace(leg: Leg, replaced: Replaced, needs: ArrivalNeed
 function formerLeg(leg: Leg, replaced: Replaced, registry: CallRegistry): Leg {
   const { account_sid } = leg.journal.facts.started
   const found =
-    replaced.kind === 'ringing' ? ringingLeg(replaced.invite) : registry.legWith(account_sid, replaced.dialog)
+    replaced.kind === 'ringing'
+      ? registry.legThatSent(account_sid, replaced.invite)
+      : registry.legWith(account_sid, replaced.dialog)
   const isOurs = found !== undefined && found.journal.facts.started.account_sid === account_sid
   const former = isOurs ? registry.liveLeg(account_sid, found.call_sid) : undefined
   if (former === undefined || former.hasEnded) throw notHere()
@@ -73,7 +73,7 @@ async function answerInstead(leg: Leg, former: Leg): Promise<void> {
   const pickUp = pickUpOf(former)
   if (pickUp === undefined)
     throw new AppError('transfer_refused', 'the call that rings is not for another phone to answer')
-  await pickUp(leg)
+  await pickUp.answer(leg)
 }
 
 async function talkInstead(leg: Leg, former: Leg, needs: ArrivalNeeds): Promise<void> {
@@ -99,7 +99,7 @@ async function talkInstead(leg: Leg, former: Leg, needs: ArrivalNeeds): Promise<
 
 /** Runs the application again on the new leg, since an application runs on one leg. */
 async function runAgain(leg: Leg, script: CallScript, needs: ArrivalNeeds): Promise<void> {
-  leg.session = leg.session.release()
+  leg.moveTo(leg.session.release())
   const node = needs.node()
   const question = (): object => toCallHookPayload({ facts: leg.journal.facts, script, node })
   await runScript({ leg, script, question }, needs)

@@ -9,8 +9,7 @@ import type { Leg } from '../leg/leg.ts'
 import { openStream } from '../leg/open-stream.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import { toDialFailure } from './caller-refusal.ts'
-import { letPickUp } from './pick-up.ts'
-import { leaveFailure, reasonOf, whyStopped } from '../leg/leg-story.ts'
+import { reasonOf, whyStopped } from '../leg/leg-story.ts'
 import { causeOf, stopped } from '../session/stop.ts'
 import type { Stop } from '../session/stop.ts'
 import { hopsLeft, passedOnHeaders, returnedHeaders } from './passed-on-headers.ts'
@@ -23,6 +22,7 @@ import { Talk } from './talk.ts'
 import { talkToItsEnd } from './talk-to-its-end.ts'
 import type { TalkServices } from './talk.ts'
 import { referralsOf } from './transfer.ts'
+import { PickUp } from './pick-up.ts'
 
 /** The longest time for the confirmation of a far end that has answered. The caller does not hear it. */
 const maxConfirmMs = 120_000
@@ -81,7 +81,7 @@ class Dial {
       const failed = winner ?? this.#last
       if (failed === undefined) return undefined
       const outcome = toFailure(failed)
-      leaveFailure(parent, toDialFailure(failed, outcome))
+      parent.lastOther.hasFailed(toDialFailure(failed, outcome))
       return outcome
     } finally {
       signal.removeEventListener('abort', stop)
@@ -146,11 +146,12 @@ class Dial {
     const { leg, dial: ring, unfollow } = openSecondLeg(this.#orderFor(target), needs, parent)
     this.#legs.push(leg)
     this.#unfollow.set(leg, unfollow)
-    letPickUp(leg, async (by) => {
+    const answer = async (by: Leg): Promise<void> => {
       const pickUp = this.#pickUp(by, target)
       this.#pickUps.push(pickUp)
       await pickUp
-    })
+    }
+    leg.occupy(new PickUp(answer))
     this.#ringing.follow(leg)
     await ring()
     await this.#choose(leg, target)

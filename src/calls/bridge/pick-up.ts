@@ -1,15 +1,20 @@
-// The registry of functions by which another phone answers a leg that a call is dialling.
+// A leg that rings because a call dials it, which another phone may answer in its place.
 import type { Leg } from '../leg/leg.ts'
 
-/** Answers with the leg `by` in place of the one that rings. Never rejects. */
-export type PickUp = (by: Leg) => Promise<void>
+export class PickUp {
+  readonly kind = 'ringing'
+  /** Answers with the leg `by` in place of the one that rings. Never rejects. */
+  readonly answer: (by: Leg) => Promise<void>
 
-const pickUps = new WeakMap<Leg, PickUp>()
+  constructor(answer: PickUp['answer']) {
+    this.answer = answer
+  }
 
-export function letPickUp(leg: Leg, pickUp: PickUp): void {
-  pickUps.set(leg, pickUp)
+  end(): void {
+    // The dial follows its legs by itself.
+  }
 }
 
-export function pickUpOf(leg: Leg): PickUp | undefined {
-  return pickUps.get(leg)
+export function pickUpOf({ occupation }: Leg): PickUp | undefined {
+  return occupation instanceof PickUp ? occupation : undefined
 }

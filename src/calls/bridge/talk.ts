@@ -17,17 +17,10 @@ import type { DialRequest } from '../verb/dial-request.ts'
 import { Hold } from './hold.ts'
 import type { HoldOptions } from './hold.ts'
 import { KeyReports } from './key-reports.ts'
-import {
-  failureThrough,
-  leaveEnd,
-  leaveReasons,
-  oneOfTwo,
-  partyOf,
-  reasonOf,
-  whyGone,
-} from '../leg/leg-story.ts'
+import { failureThrough, oneOfTwo, partyOf, reasonOf, whyGone } from '../leg/leg-story.ts'
 import { MediaPath } from './media-path.ts'
 import { Whispers } from './whispers.ts'
+import type { Held } from '../leg/occupation.ts'
 
 export interface TalkOptions {
   /** The two legs. The first one has called the other, or was there earlier. */
@@ -55,11 +48,8 @@ export interface TalkServices {
   readonly borrow: HoldOptions['borrow']
 }
 
-/** The current talk of each leg. */
-const talks = new WeakMap<Leg, Talk>()
-
-export function talkOf(leg: Leg): Talk | undefined {
-  return talks.get(leg)
+export function talkOf({ occupation }: Leg): Talk | undefined {
+  return occupation.kind === 'talk' && occupation.talk instanceof Talk ? occupation.talk : undefined
 }
 
 /** Resolves when this leg no longer talks with another, with the reason in words for the journal. */
@@ -83,6 +73,8 @@ export class Talk {
   readonly #end = new AbortController()
   readonly #stops: (() => void)[] = []
   readonly #successors = new Map<Leg, Successor>()
+  /** The occupation of each. */
+  readonly #held = new Map<Leg, Held>()
   #hasFailed = false
   #staying: Leg | undefined
   #gone: string | undefined
@@ -105,8 +97,14 @@ export class Talk {
   start(): void {
     const [first, second] = this.#options.legs
     for (const leg of this.#options.legs) {
-      talks.set(leg, this)
-      leg.bridge = this.#faceOf(leg)
+      const held = {
+        kind: 'talk',
+        talk: this,
+        bridge: this.#faceOf(leg),
+        end: this.leave.bind(this),
+      } as const
+      this.#held.set(leg, held)
+      leg.occupy(held)
     }
     this.#captureKeys()
     this.#join(first)
@@ -159,7 +157,7 @@ export class Talk {
       for (const leg of this.#options.legs) this.#goOn(leg)
     })
     if (isOver && reasons.length > 0)
-      for (const leg of this.#options.legs) if (leg.script !== undefined) leaveReasons(leg, reasons)
+      for (const leg of this.#options.legs) if (leg.script !== undefined) leg.lastOther.hasEnded(reasons)
     // Does not wait for media to part the two, but one turn, in which a BYE of the other leg may still arrive.
     if (isOver)
       queueMicrotask(() => {
@@ -179,10 +177,7 @@ export class Talk {
     for (const stop of this.#stops.splice(0)) stop()
     this.#whispers.stop()
     this.#hold.end()
-    for (const leg of this.#options.legs) {
-      talks.delete(leg)
-      leg.bridge = undefined
-    }
+    for (const [leg, held] of this.#held) leg.vacate(held)
     const parted = this.#bridge
       .part(because)
       .then(() => this.#path.close())
@@ -249,7 +244,7 @@ export class Talk {
   }
 
   #onGone(leg: Leg, because: string): void {
-    leaveEnd(this.otherOf(leg), leg)
+    this.otherOf(leg).lastOther.hasEnded(reasonOf(leg), failureThrough(leg))
     if (this.#staying !== this.otherOf(leg) || this.#staying.hasEnded) return this.end(because)
     this.#gone = because
     this.#hold.end()

@@ -8,18 +8,10 @@ interface Surroundings {
   readonly needs: { readonly isSipProxy: (address: string) => boolean }
 }
 
-const users = new WeakMap<object, string>()
-
-/** Returns the name of the user at the far end of the leg with this journal, or undefined if it is not a user. */
-export function userWith(journal: Pick<JournalWriter, 'note'>): string | undefined {
-  return users.get(journal)
-}
-
 export function dialogUser(
   { username, realm, place }: Pick<SipUser, 'username' | 'realm'> & Pick<DialogUser, 'place'>,
   { journal, needs }: Surroundings,
 ): DialogUser {
-  users.set(journal, username)
   return {
     username,
     realm,

@@ -4,7 +4,7 @@ import type { MediaEvent, OfferedProtection } from '../../media/media.ts'
 import { sdpOf } from '../../sip/message/body.ts'
 import type { SipRequest, SipResponse } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
-import type { Dialog, IncomingInvite, Reply } from '../../sip/sip.ts'
+import type { Dialog, IncomingInvite, OutgoingInvite, Reply } from '../../sip/sip.ts'
 import { CallerProgress } from './caller-progress.ts'
 import { EarlyMedia } from './early-media.ts'
 import { listenInDialog } from './in-dialog.ts'
@@ -29,7 +29,10 @@ import { LegMedia } from './leg-media.ts'
 import type { SipPlace } from './leg-media.ts'
 import { LegStreams } from './leg-streams.ts'
 import { LegKeys } from './leg-keys.ts'
+import { LastOther } from './last-other.ts'
 import type { HangUpOptions, LegBridge, LegMember, LegOptions, LegState } from './leg-options.ts'
+import { nothing } from './occupation.ts'
+import type { Held, Occupation } from './occupation.ts'
 import type { RunningScript } from '../session/running-script.ts'
 import type { Session } from '../session/session.ts'
 import type { Recorder } from './recorder.ts'
@@ -59,12 +62,13 @@ export class Leg {
   readonly #closing = Promise.withResolvers<void>()
   /** Resolves when the leg has ended and its media port is free. */
   readonly closed: Promise<void> = this.#closing.promise
-  /** The last response of the far end to the INVITE that was sent. */
-  responded: SipResponse | undefined
-  /** Set while it is bridged; while it is in a conference or waits for one; once a recording server was requested. */
-  bridge: LegBridge | undefined
-  member: LegMember | undefined
-  siprec: Recorder | undefined
+  /** How the leg that it talked with last has ended, for its own end. */
+  readonly lastOther = new LastOther()
+  #occupation: Occupation = nothing
+  #siprec: Recorder | undefined
+  #responded: SipResponse | undefined
+  #user: string | undefined
+  readonly #invites = new Set<OutgoingInvite>()
   #session: Session
   readonly #options: LegOptions
   readonly #lifetime = new AbortController()
@@ -122,12 +126,73 @@ export class Leg {
     return this.#session
   }
 
-  set session(next: Session) {
+  /** Moves the leg to another session, with the commands that wait for it. */
+  moveTo(next: Session): void {
     const former = this.#session
     this.#session = next
     next.enter(this)
     former.mailbox.move(this, next.mailbox)
     former.leave(this)
+  }
+
+  get occupation(): Occupation {
+    return this.#occupation
+  }
+
+  /** The bridge that it talks over. Undefined while it does not talk. */
+  get bridge(): LegBridge | undefined {
+    return this.#occupation.kind === 'talk' ? this.#occupation.bridge : undefined
+  }
+
+  /** Its place in a conference. Undefined while it is in none. */
+  get member(): LegMember | undefined {
+    return this.#occupation.kind === 'room' ? this.#occupation.member : undefined
+  }
+
+  /** Begins to do this with others, and ends what it did before. */
+  occupy(held: Held): void {
+    const former = this.#occupation
+    this.#occupation = held
+    if (former.kind !== 'none') former.end('the call does something else')
+  }
+
+  /** Does nothing with others, unless that is something else by now. */
+  vacate(held: Held): void {
+    if (this.#occupation === held) this.#occupation = nothing
+  }
+
+  /** The client that lets a recording server record the leg. Undefined before one was requested. */
+  get siprec(): Recorder | undefined {
+    return this.#siprec
+  }
+
+  /** Returns that client, and makes it at the first request. */
+  siprecBy(make: () => Recorder): Recorder {
+    this.#siprec ??= make()
+    return this.#siprec
+  }
+
+  /** The last response of the far end to the INVITE that was sent. */
+  get responded(): SipResponse | undefined {
+    return this.#responded
+  }
+
+  /** The name of the user at the far end. Undefined if it is not one. */
+  get user(): string | undefined {
+    return this.#user
+  }
+
+  isUser(name: string): void {
+    this.#user = name
+  }
+
+  /** Notes that this INVITE was sent for the leg. */
+  sent(invite: OutgoingInvite): void {
+    this.#invites.add(invite)
+  }
+
+  hasSent(invite: OutgoingInvite): boolean {
+    return this.#invites.has(invite)
   }
 
   /** The verbs that run the leg. Undefined before they run. */
@@ -182,14 +247,14 @@ export class Leg {
   /** Handles a provisional response to the INVITE that was sent. */
   progressed(response: SipResponse, from: SipPlace): void {
     if (this.#state.state !== 'unanswered') return
-    this.responded = response
+    this.#responded = response
     this.#progress.follow(response, from)
   }
 
   /** Handles the answer of the far end. Media that does not fit ends the leg: check `hasEnded` afterwards. */
   async connected(dialog: Dialog, response: SipResponse, from: SipPlace): Promise<void> {
     if (this.#state.state !== 'unanswered') return void dialog.bye()
-    this.responded = response
+    this.#responded = response
     this.#answered(dialog)
     await this.#confirmed(this.#progress.answerIn(response), from)
   }
@@ -322,6 +387,7 @@ export class Leg {
     this.session.leave(this)
     this.log.info({ ...toEndLine(change, this.journal.facts.refusal), ...lasted, ...ended }, 'call ended')
     this.#lifetime.abort(stopped('leg-ended'))
+    if (this.#occupation.kind === 'ringing') this.vacate(this.#occupation)
     this.#closing.resolve(this.media.close())
     this.#options.onEnded()
   }

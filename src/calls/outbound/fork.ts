@@ -21,7 +21,6 @@ import { asAppError, openIfSecure } from './open-if-secure.ts'
 import type { OutgoingInvites } from './outgoing-invites.ts'
 import { mayTryNext } from './failover.ts'
 import type { Redirects } from './redirects.ts'
-import { noteRinging } from './ringing-legs.ts'
 import type { OutboundNeeds } from './needs.ts'
 
 /** A leg whose far end is being called. */
@@ -225,8 +224,10 @@ class Fork {
     const { needs, dialled } = this.#options
     const { sip } = needs
     const { leg, invites, onSent, maxForwards, passages } = dialled
+    const asked = attempt.invite(sip().addressFor(destination).host)
+    if (asked.user !== undefined) leg.isUser(asked.user.username)
     const invite = sip().invite({
-      ...attempt.invite(sip().addressFor(destination).host),
+      ...asked,
       callId: leg.journal.facts.started.sip_call_id,
       ...(maxForwards === undefined ? {} : { maxForwards }),
       passages,
@@ -242,7 +243,7 @@ class Fork {
       early: listenEarly(leg),
     })
     invites.sent(invite)
-    noteRinging(invite, leg)
+    leg.sent(invite)
     if (this.#ringing.size === 0) noteAttempt(leg, attempt, this.#placesOf(destination))
     onSent()
     return invite

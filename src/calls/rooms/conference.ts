@@ -95,7 +95,11 @@ export class Conference {
       const { maxMembers } = first
       throw new AppError('conference_full', `the conference "${this.name}" has ${maxMembers} members already`)
     }
-    leg.member = this.#faceOf(stay)
+    stay.sitDown({
+      kind: 'room',
+      member: this.#faceOf(stay),
+      end: (because) => this.leave(stay, because),
+    })
     leg.events.tell('room')
     this.#keys.follow(stay)
     return stay
@@ -186,7 +190,7 @@ export class Conference {
     this.#stays.delete(id)
     this.#keys.forget(stay)
     this.#last = stay
-    stay.leg.member = undefined
+    stay.getUp()
     stay.leg.events.tell('room')
     stay.leg.journal.note({ type: 'room-left', room: this.name, because })
     stay.close(because)

@@ -17,14 +17,13 @@ import type { QueueEvent } from '../journal/queue-events.ts'
 import type { EnqueueOutcome, EnqueueRequest } from '../verb/queue-requests.ts'
 import type { QueueName, QueuePlace, Standing } from './queues.ts'
 import type { RoomNeeds } from './needs.ts'
+import type { Held } from '../leg/occupation.ts'
 
 const waiting: ReadonlySet<string> = new Set(['say', 'play', 'pause', 'leave', 'tag'])
 
-const waits = new WeakMap<Leg, Wait>()
-
 /** Lets the caller leave its queue. Returns false if it waits in none. */
 export function leaveQueue(leg: Leg): boolean {
-  return waits.get(leg)?.leave() ?? false
+  return leg.occupation.kind === 'queue' && leg.occupation.leave()
 }
 
 /** Resolves when the caller has left the queue and any talk with an agent is over. */
@@ -57,6 +56,11 @@ class Wait {
   readonly #sinceMs: number
   /** Aborts when the caller no longer waits. */
   readonly #over = new AbortController()
+  readonly #held: Held = {
+    kind: 'queue',
+    leave: () => this.#abandon('its application let it leave', 'leave'),
+    end: (because) => void this.#abandon(because, 'leave'),
+  }
   #place: QueuePlace | undefined
   #talk: Talk | undefined
   #waitedMs = 0
@@ -88,10 +92,6 @@ class Wait {
     return { queue_sid: queueSidOf(account_sid, name), waitedMs: this.#waitedMs, result: this.#result }
   }
 
-  leave(): boolean {
-    return this.#abandon('its application let it leave', 'leave')
-  }
-
   get #resultOfStop(): EnqueueOutcome['result'] {
     return this.#options.party.leg.hasEnded ? 'hangup' : 'leave'
   }
@@ -117,7 +117,7 @@ class Wait {
   #entered({ position, length }: Standing): void {
     const { request, party, needs } = this.#options
     const { name, priority } = request
-    waits.set(party.leg, this)
+    party.leg.occupy(this.#held)
     party.leg.journal.note({ type: 'queued', queue: name, position, length, priority })
     const join_time = needs.clock.now()
     this.#report({ queue: name, length, change: { event: 'join', join_time } })
@@ -155,7 +155,7 @@ class Wait {
     const { party, needs } = this.#options
     const { clock } = needs
     const queue = this.#of.name
-    waits.delete(party.leg)
+    party.leg.vacate(this.#held)
     this.#waitedMs = clock.monotonic() - this.#sinceMs
     const waited_ms = Math.round(this.#waitedMs)
     party.leg.journal.note({ type: 'unqueued', queue, leave_reason, length, waited_ms, because })

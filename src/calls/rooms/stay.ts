@@ -10,6 +10,7 @@ import type { Seat } from '../leg/leg-sound.ts'
 import { stopped } from '../session/stop.ts'
 import type { Place } from './conference-state.ts'
 import type { Guest } from './guest.ts'
+import type { Held } from '../leg/occupation.ts'
 
 export interface StayOptions {
   readonly guest: Guest
@@ -44,6 +45,7 @@ export class Stay {
   #seat = ''
   #sounding: Sounding | undefined
   #holdHook: HookForm | undefined
+  #held: Held | undefined
   #hasEntered = false
   #hasKeyProblem = false
 
@@ -53,6 +55,16 @@ export class Stay {
     this.leg = options.guest.leg
     this.gone = this.#leaving.promise
     this.#pace = createLoopPace(options.clock)
+  }
+
+  /** From now on the leg is in the conference, or waits for it. */
+  sitDown(held: Held): void {
+    this.#held = held
+    this.leg.occupy(held)
+  }
+
+  getUp(): void {
+    if (this.#held !== undefined) this.leg.vacate(this.#held)
   }
 
   /** Sets the hook that plays while the leg is held, from the next hold on. */

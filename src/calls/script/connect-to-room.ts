@@ -1,5 +1,4 @@
 // A call from a user to a queue, where it takes the next caller, or to a conference, without an application.
-import { wordsLeft } from '../leg/leg-story.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { RunnableVerb } from '../verb/verb.ts'
 import { noScript } from '../application/no-script.ts'
@@ -18,7 +17,7 @@ export async function connectToQueue(leg: Leg, name: string, needs: ScriptNeeds)
     if (outcome !== 'timeout') because = 'the two have parted'
   }
   await runAlone(leg, { name: 'dequeue', run }, needs)
-  await leg.hangUp({ ...wordsLeft(leg), because })
+  await leg.hangUp({ ...leg.lastOther.words, because })
 }
 
 /** Joins the conference, and starts it if it has not begun. Resolves when the call is over. */
@@ -26,7 +25,7 @@ export async function connectToConference(leg: Leg, name: string, needs: ScriptN
   const run: RunnableVerb['run'] = async ({ rooms }, { signal }) =>
     await rooms.confer({ ...plain, name, signal })
   await runAlone(leg, { name: 'conference', run }, needs)
-  await leg.hangUp({ ...wordsLeft(leg), because: `the call has left the conference "${name}"` })
+  await leg.hangUp({ ...leg.lastOther.words, because: `the call has left the conference "${name}"` })
 }
 
 const plain = {

@@ -4,7 +4,6 @@ import { noScript } from '../application/no-script.ts'
 import { RoutedApplication } from '../application/routed-application.ts'
 import { abilitiesOf } from './run-script.ts'
 import { refuseCaller } from '../bridge/caller-refusal.ts'
-import { failureLeft, wordsLeft } from '../leg/leg-story.ts'
 import type { RunnableVerb } from '../verb/verb.ts'
 import { noVerbLeft, VerbLoop } from './verb-loop.ts'
 import type { UserCall } from '../inbound/route-call.ts'
@@ -47,7 +46,7 @@ export async function connectUser(
   }
   leg.session.run(leg, abilities.running)
   await queue.run([dial], abilities)
-  if (leg.isAnswered) return leg.hangUp({ ...wordsLeft(leg), because: noVerbLeft })
+  if (leg.isAnswered) return leg.hangUp({ ...leg.lastOther.words, because: noVerbLeft })
   const nothingCalled = { status: 480, reasons: [] }
-  refuseCaller(leg, failureLeft(leg) ?? nothingCalled, `${name} did not take the call`)
+  refuseCaller(leg, leg.lastOther.failure ?? nothingCalled, `${name} did not take the call`)
 }

@@ -69,7 +69,7 @@ export function createNestedVerbs({ application, needs, runOn }: NestedVerbsOpti
       // These verbs and the status of the leg use the sockets of the former session, which close when that is over.
       former.enter(own)
       own.onEmpty(() => former.leave(own))
-      leg.session = own
+      leg.moveTo(own)
       runOnLeg(leg, verbs).then(
         () => void leg.hangUp({ because: noVerbLeft }),
         (error: unknown) => leg.refuse(error),
@@ -77,7 +77,7 @@ export function createNestedVerbs({ application, needs, runOn }: NestedVerbsOpti
     },
     handOver(leg, hook) {
       const { call_hook, adulting } = application.successor(hook)
-      leg.session = leg.session.release()
+      leg.moveTo(leg.session.release())
       runOn(leg, { ...application.script, call_hook, app_json: null }, adulting)
     },
     async tell(leg, hook, fields) {

@@ -90,9 +90,25 @@ const states: { readonly [N in CommandNeeds]: (leg: Leg) => CommandTargets[N] | 
   bridge: (leg) => (leg.bridge === undefined ? undefined : { leg, bridge: leg.bridge }),
   conference: (leg) => (leg.member === undefined ? undefined : { leg, member: leg.member }),
   company(leg) {
-    const company = leg.bridge ?? leg.member
+    const company = companyOf(leg)
     return company === undefined ? undefined : { leg, company }
   },
+}
+
+/** Returns where others hear the leg. */
+function companyOf({ occupation }: Leg): CommandTargets['company']['company'] | undefined {
+  switch (occupation.kind) {
+    case 'talk':
+      return occupation.bridge
+    case 'room':
+      return occupation.member
+    case 'none':
+    case 'ringing':
+    case 'queue':
+      return undefined
+    default:
+      return occupation satisfies never
+  }
 }
 
 interface Missing {

@@ -7,7 +7,6 @@ import { readAppJson } from '../application/app-json.ts'
 import type { Application } from '../application/application.ts'
 import { createNestedVerbs } from './create-nested-verbs.ts'
 import type { HookForm } from '../verb/hook-form.ts'
-import { forgetReason, wordsLeft } from '../leg/leg-story.ts'
 import { factsOf, noteFailure, unread } from '../application/http-application.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import { RoutedApplication } from '../application/routed-application.ts'
@@ -49,7 +48,7 @@ export async function runScript(run: Run, needs: ScriptNeeds): Promise<void> {
     signal: leg.signal,
     ...(allowed && { allowed }),
     onVerb: (name) => {
-      if (name !== 'hangup') forgetReason(leg)
+      if (name !== 'hangup') leg.lastOther.forget()
     },
     onChange: (event) => application.tellVerb(event),
     onSkipped: (name) => {
@@ -90,7 +89,7 @@ async function runToItsEnd(
   const grown = adulting === undefined ? {} : { adulting }
   try {
     await runScript({ leg, script, question, ...grown }, needs)
-    await leg.hangUp({ ...wordsLeft(leg), because: noVerbLeft })
+    await leg.hangUp({ ...leg.lastOther.words, because: noVerbLeft })
   } catch (error) {
     leg.refuse(error)
   }
