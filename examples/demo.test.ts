@@ -1,5 +1,6 @@
 // The demo as a newcomer runs it: a child process, judged by its output and by what it leaves behind.
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -46,6 +47,21 @@ const conversation = [
   'platform: says "You pressed 4 2."',
   'platform: hangs up',
 ]
+
+/** The lines of the picture in the README, which has the first eight digits of each id. */
+function picturedConversation(): readonly string[] {
+  const picture = readFileSync(join(import.meta.dirname, '../docs/demo.svg'), 'utf8')
+  return [...picture.matchAll(/<text [^>]*>(.*)<\/text>/g)].flatMap(([, drawn = '']) => {
+    const line = drawn.replaceAll(/<[^>]*>/g, '').replaceAll(/[0-9a-f]{8}…/g, '<sid>')
+    return /^ *[\d.]+ s {2}(\w+) +(.*)$/.exec(line)?.slice(1).join(': ') ?? []
+  })
+}
+
+describe('the picture in the README', () => {
+  it('shows the conversation that the demo prints', () => {
+    expect(picturedConversation()).toEqual(conversation)
+  })
+})
 
 // These run concurrently, each in its own folder: a call of the demo takes five seconds, most of which is speech.
 describe.concurrent('npm run demo without a platform', () => {

@@ -1,12 +1,13 @@
-// The fenced blocks of the documents, as a reader pastes them into a terminal.
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+// The fenced blocks of the documents, as a reader pastes them into a terminal; their links, and the picture of the README.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
 const documents = [
   'README.md',
   'CONTRIBUTING.md',
+  'docs/features.md',
   ...readdirSync(join(root, 'docs/guides')).map((name) => `docs/guides/${name}`),
 ]
 
@@ -37,5 +38,50 @@ describe('a block of the documents', () => {
     const blocks = blocksOf(readFileSync(join(root, 'README.md'), 'utf8'))
     for (const command of ['npm ci && npm start', 'npm ci && npm test'])
       expect(blocks).toContainEqual([command])
+  })
+
+  it('the first call of the README has the program and the commands of the guide that tests run', () => {
+    const readme = readFileSync(join(root, 'README.md'), 'utf8')
+    const guide = readFileSync(join(root, 'docs/guides/first-application.md'), 'utf8')
+    const [, section = ''] = /^## A first call in five minutes\n([^]*?)^## /m.exec(readme) ?? []
+    const lines = [...section.matchAll(/^```(?:js|sh)\n([^]*?)^```$/gm)].flatMap(([, block = '']) =>
+      block.trimEnd().split('\n'),
+    )
+    expect(lines.length).toBeGreaterThan(15)
+    expect(lines.filter((line) => !guide.includes(`${line}\n`))).toEqual([])
+  })
+})
+
+/** Returns the anchors of a page, as the headings make them. */
+function anchorsOf(text: string): ReadonlySet<string> {
+  return new Set(
+    Array.from(text.matchAll(/^#+ (.*)$/gm), ([, title = '']) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\w\s-]/g, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
+
+const linking = [
+  ...documents,
+  ...['ARCHITECTURE', 'SECURITY', 'CHANGELOG', 'docs/benchmarks'].map((name) => `${name}.md`),
+]
+
+describe('a link of the documents', () => {
+  it.each(linking)('%s: leads to a file and a heading that exist', (name) => {
+    const text = readFileSync(join(root, name), 'utf8').replaceAll(/^```[^]*?^```$/gm, '')
+    const targets = Array.from(
+      text.matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g),
+      ([, target = '']) => target,
+    )
+    const broken = targets.filter((target) => {
+      const [path = '', anchor] = target.split('#')
+      const file = path === '' ? join(root, name) : join(root, dirname(name), path)
+      if (!existsSync(file)) return true
+      return anchor !== undefined && !anchorsOf(readFileSync(file, 'utf8')).has(anchor)
+    })
+    expect(broken).toEqual([])
   })
 })

@@ -205,14 +205,13 @@ const actions: GuideOptions['actions'] = {
 }
 
 describe('the guides', () => {
-  it('the guides are listed by their index and by the README', async () => {
+  it('the guides are listed by their index, to which the README leads', async () => {
     const names = (await readdir(folder)).filter((name) => name !== 'README.md').sort()
     const index = await readFile(join(folder, 'README.md'), 'utf8')
     const readme = await readFile(join(folder, '../../README.md'), 'utf8')
-    const linked = (text: string, pattern: RegExp): string[] =>
-      [...text.matchAll(pattern)].map(([, name = '']) => name)
-    expect(linked(index, /\]\(([\w-]+\.md)\)/g).sort()).toEqual(names)
-    expect(new Set(linked(readme, /\]\(docs\/guides\/([\w-]+\.md)\)/g))).toEqual(new Set(names))
+    const linked = [...index.matchAll(/\]\(([\w-]+\.md)\)/g)].map(([, name = '']) => name)
+    expect(linked.sort()).toEqual(names)
+    expect(readme).toContain('](docs/guides/README.md)')
   })
 
   it('the guides mark as not tested the commands of systemd and those that need a domain', async () => {
