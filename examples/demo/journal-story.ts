@@ -1,6 +1,6 @@
 // The journal of a call as a short story: one line for each fact that a reader looks for first, in the order of events.
 
-import type { FactName } from '../../src/calls/calls.ts'
+import type { FactName } from '../../src/calls/journal.ts'
 
 /** An event as the REST API returns it. */
 export interface StoryEvent {

@@ -1,10 +1,14 @@
 // The calls that an account may make: its own settings, those of its provider, and the result of both.
-import { combine, defenceLimits, defaultLimits, isOpen, killSwitches } from '../calls/defence-settings.ts'
-import type { CallDefence, DefenceLimit } from '../calls/defence-settings.ts'
-import { destinationClasses } from '../calls/destination-classes.ts'
-import type { DestinationClass } from '../calls/destination-classes.ts'
-import { choicesOf } from '../calls/defence/stored-choices.ts'
-import type { StoredChoices } from '../calls/defence/stored-choices.ts'
+import {
+  combine,
+  defenceLimits,
+  defaultLimits,
+  isOpen,
+  killSwitches,
+  destinationClasses,
+  choicesOf,
+} from '../calls/defence-settings.ts'
+import type { CallDefence, DefenceLimit, DestinationClass, StoredChoices } from '../calls/defence-settings.ts'
 import type { Row } from '../storage/storage.ts'
 import { createField } from './define/field.ts'
 import type { Changes, Field } from './define/field.ts'

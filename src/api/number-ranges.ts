@@ -1,7 +1,6 @@
 // Numbers of a carrier that a service provider shares: an account may not enter one in the range of another account.
 import { setImmediate } from 'node:timers/promises'
-import { MatchBudget } from '../calls/routing/match-budget.ts'
-import { createNumberPattern } from '../calls/routing/number-pattern.ts'
+import { MatchBudget, createNumberPattern } from '../calls/rules.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { compileInTurns } from '../lib/pattern.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../../test/support/covers.ts'
 import type { LiveCall } from '../calls/calls.ts'
-import type { JournalEvent } from '../calls/journal/journal.ts'
+import type { JournalEvent } from '../calls/journal.ts'
 import type { CallAttempt } from '../contracts/call-record.ts'
 import type { IdentityFinding } from '../contracts/number-trust.ts'
 import { createSid } from '../lib/ids.ts'

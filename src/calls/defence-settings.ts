@@ -2,6 +2,11 @@
 // provider's settings are the defaults of accounts that set nothing, and the ceiling for the others.
 import type { DestinationClass } from './destination-classes.ts'
 
+export { destinationClasses } from './destination-classes.ts'
+export type { DestinationClass } from './destination-classes.ts'
+
+type Flag = 0 | 1 | null
+
 export const killSwitches = ['off', 'new_calls', 'all_calls'] as const
 
 /** With `new_calls`, no new call may begin. With `all_calls`, calls that are up are ended as well. */
@@ -89,4 +94,39 @@ function asNumber(limit: number): number {
 /** Reports whether an account may call the numbers of a class that no prefix opens or closes. */
 export function isOpen({ provider, account }: CallDefence, name: DestinationClass): boolean {
   return provider.allow[name] === false ? false : (account.allow[name] ?? provider.allow[name] ?? false)
+}
+
+/** The stored row of the choices of an account or a provider. */
+export interface StoredChoices extends Readonly<Record<DefenceLimit, number | null>> {
+  readonly kill_switch: KillSwitch | null
+  readonly country_code: string | null
+  readonly allow_premium_rate: Flag
+  readonly allow_satellite: Flag
+  readonly allow_high_risk: Flag
+  /** JSON texts. */
+  readonly open_prefixes: string
+  readonly closed_prefixes: string
+}
+
+export function choicesOf(row: StoredChoices | undefined): DefenceChoices {
+  if (row === undefined) return noChoices
+  return {
+    kill_switch: row.kill_switch,
+    country_code: row.country_code,
+    allow: {
+      premium_rate: truthOf(row.allow_premium_rate),
+      satellite: truthOf(row.allow_satellite),
+      high_risk: truthOf(row.allow_high_risk),
+    },
+    open_prefixes: JSON.parse(row.open_prefixes) as string[],
+    closed_prefixes: JSON.parse(row.closed_prefixes) as string[],
+    ...(Object.fromEntries(defenceLimits.map((name) => [name, row[name]])) as Record<
+      DefenceLimit,
+      number | null
+    >),
+  }
+}
+
+function truthOf(flag: Flag): boolean | null {
+  return flag === null ? null : flag === 1
 }

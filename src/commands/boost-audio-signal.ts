@@ -1,5 +1,5 @@
 // The command boostAudioSignal: sets how loud the far end hears everything.
-import { decibelPattern, maxGainDb, minGainDb, toDecibels } from '../calls/verb/decibels.ts'
+import { decibelPattern, maxGainDb, minGainDb, toDecibels } from '../calls/command.ts'
 import { defineCommand } from './define/define-command.ts'
 import { json } from './define/values.ts'
 import type { JsonSchema } from './define/values.ts'

@@ -1,5 +1,5 @@
 // The command call_hook: replaces the application that runs the call.
-import type { HookForm } from '../calls/verb/hook-form.ts'
+import type { HookForm } from '../calls/command.ts'
 import { defineCommand } from './define/define-command.ts'
 import { hook } from './define/values.ts'
 

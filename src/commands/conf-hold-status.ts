@@ -1,5 +1,5 @@
 // The command conf_hold_status: puts a call in a conference on hold, so that it neither hears nor is heard.
-import type { HookForm } from '../calls/verb/hook-form.ts'
+import type { HookForm } from '../calls/command.ts'
 import { defineCommand } from './define/define-command.ts'
 import { hook, oneOf } from './define/values.ts'
 

@@ -1,6 +1,5 @@
 // The command conferenceParticipantAction: changes the role of one call in a conference, or removes it.
-import type { HookForm } from '../calls/verb/hook-form.ts'
-import type { LegMember } from '../calls/leg/leg-options.ts'
+import type { HookForm, LegMember } from '../calls/command.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineCommand } from './define/define-command.ts'
 import { json } from './define/values.ts'

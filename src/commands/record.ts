@@ -1,6 +1,6 @@
 // The command record: the option `record` of `config`, for the leg that the path names.
-import { changeRunning, readyRecording } from '../calls/leg/ready-recording.ts'
-import type { RecordAction } from '../calls/verb/recording-request.ts'
+import { changeRunning, readyRecording } from '../calls/command.ts'
+import type { RecordAction } from '../calls/command.ts'
 import { AppError } from '../lib/errors.ts'
 import { printable } from '../lib/printable.ts'
 import { besideOf } from './define/beside.ts'

@@ -1,7 +1,6 @@
 // The command sip_request: sends a request to the far end within the dialog, and returns its response to the client.
-import { maxContentLength, toRequest } from '../calls/application/app-requests.ts'
-import { ownMethods } from '../calls/verb/own-request.ts'
-import type { OwnMethod } from '../calls/verb/own-request.ts'
+import { maxContentLength, toRequest, ownMethods } from '../calls/command.ts'
+import type { OwnMethod } from '../calls/command.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineCommand } from './define/define-command.ts'
 import { json } from './define/values.ts'

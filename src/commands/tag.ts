@@ -1,5 +1,5 @@
 // The command tag: sets the customerData of later payloads of a call.
-import { maxTagLength } from '../calls/abilities/tags.ts'
+import { maxTagLength } from '../calls/command.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineCommand } from './define/define-command.ts'
 import { anyObject, json } from './define/values.ts'

@@ -7,9 +7,7 @@ import type {
   NumberFacts,
   NumberPattern,
 } from '../calls/ports.ts'
-import { mayServe } from '../calls/routing/calling-carrier.ts'
-import { GatewayIndex } from '../calls/routing/gateway-index.ts'
-import { createNumberPattern } from '../calls/routing/number-pattern.ts'
+import { mayServe, GatewayIndex, createNumberPattern } from '../calls/rules.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Memo } from '../lib/memo.ts'
 import { compileInTurns } from '../lib/pattern.ts'

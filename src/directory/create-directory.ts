@@ -1,9 +1,8 @@
 // The stored realms, users, applications and hooks, for the SIP stack and the call engine.
 import type { AccountFacts, ApplicationFacts, CallLimits, ClientFacts } from '../calls/ports.ts'
 import type { Hook } from '../contracts/hook.ts'
-import { combine, noChoices } from '../calls/defence-settings.ts'
+import { combine, noChoices, choicesOf } from '../calls/defence-settings.ts'
 import type { CallDefence } from '../calls/defence-settings.ts'
-import { choicesOf } from '../calls/defence/stored-choices.ts'
 import { createCarrierDirectory } from './carriers.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'

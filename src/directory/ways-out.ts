@@ -9,7 +9,7 @@ import type {
   OutboundGateway,
   RouteEntry,
 } from '../calls/ports.ts'
-import { nextHopOf } from '../calls/outbound/phone-attempt.ts'
+import { nextHopOf } from '../calls/rules.ts'
 import { compileInTurns, compilePattern } from '../lib/pattern.ts'
 import type { Memo } from '../lib/memo.ts'
 import type { Repositories, Row, TableName } from '../storage/storage.ts'

@@ -1,8 +1,8 @@
 // The verb config: settings for the verbs that follow.
 import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
-import { toDecibels } from '../calls/verb/decibels.ts'
-import type { SettingsChange } from '../calls/verb/settings.ts'
+import { toDecibels } from '../calls/verb.ts'
+import type { SettingsChange } from '../calls/verb.ts'
 import { inPlaceOf, notServed } from '../lib/not-served.ts'
 import { defineVerb } from './define/define-verb.ts'
 import type { Given } from './define/define-verb.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { HeaderField } from '../sip/message/message.ts'
-import type { AskedCommands } from '../calls/command.ts'
+import type { AskedCommands } from '../calls/script/command.ts'
 import type { Hook } from '../contracts/hook.ts'
 import {
   account,

@@ -1,10 +1,9 @@
 // The verb dial: calls others and connects the first that answers with the caller.
 import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
-import type { DialOutcome, DialRequest } from '../calls/verb/dial-request.ts'
-import { causeOf } from '../calls/session/stop.ts'
+import type { DialOutcome, DialRequest } from '../calls/verb.ts'
+import { causeOf, toDecibels } from '../calls/verb.ts'
 import { printable } from '../lib/printable.ts'
-import { toDecibels } from '../calls/verb/decibels.ts'
 import { defineVerb } from './define/define-verb.ts'
 import type { Given } from './define/define-verb.ts'
 import { audioServerTitle, streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'

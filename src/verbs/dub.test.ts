@@ -1,6 +1,6 @@
 // Sound that plays together with speech: tracks, and the volume of everything.
 import { describe, expect, it } from 'vitest'
-import type { AskedCommands } from '../calls/command.ts'
+import type { AskedCommands } from '../calls/script/command.ts'
 import type { Layer } from '../media/wiring.ts'
 import { account, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'

@@ -1,7 +1,7 @@
 // The verb gather: collects digits, with a prompt.
 import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
-import type { DigitRules } from '../calls/digits/digit-collector.ts'
+import type { DigitRules } from '../calls/verb.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
 import type { Given } from './define/define-verb.ts'

@@ -1,5 +1,5 @@
 // Every verb, sorted by name. A new verb is one file and one line here.
-import type { ParseVerbs, RunnableVerb } from '../calls/verb/verb.ts'
+import type { ParseVerbs, RunnableVerb } from '../calls/verb.ts'
 import { alert } from './alert.ts'
 import { answer } from './answer.ts'
 import { conference } from './conference.ts'

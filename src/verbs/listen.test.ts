@@ -2,7 +2,7 @@
 // verbs.
 import { sentStreamFrames } from '../api/docs/stream-frames.ts'
 import { describe, expect, it } from 'vitest'
-import type { AskedCommands } from '../calls/command.ts'
+import type { AskedCommands } from '../calls/script/command.ts'
 import { account, application, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { settle } from '../../test/support/scripted-engine/turns.ts'

@@ -1,6 +1,6 @@
 // The verb sip:request: sends a request to the far end within the dialog.
 import { Type } from './define/type.ts'
-import { maxContentLength } from '../calls/application/app-requests.ts'
+import { maxContentLength } from '../calls/verb.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { hookFor, optional, replacingTheRest } from './define/schemas.ts'

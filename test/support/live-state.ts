@@ -1,7 +1,7 @@
 // Stand-ins for the state of the call engine, the registrar and the carrier monitoring: lists that an API test fills.
 import type { RegisteredPhone } from '../../src/contracts/registered-phone.ts'
 import type { CallRequest, DryQuestion, DryRun, LiveCall, LiveConference } from '../../src/calls/calls.ts'
-import type { AskedCommands } from '../../src/calls/command.ts'
+import type { AskedCommands } from '../../src/calls/script/command.ts'
 import type { JournalEvent } from '../../src/calls/journal/journal.ts'
 import { createSid } from '../../src/lib/ids.ts'
 import type { Mail } from '../../src/outgoing/mail.ts'

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LiveCall } from '../../calls/calls.ts'
-import type { JournalEvent } from '../../calls/journal/journal.ts'
+import type { JournalEvent } from '../../calls/journal.ts'
 import { createSid } from '../../lib/ids.ts'
 import { endedCall } from '../../../test/support/ended-calls.ts'
 import { openTestApi } from '../../../test/support/api.ts'

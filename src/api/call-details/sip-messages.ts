@@ -1,5 +1,5 @@
 // The SIP messages in a journal: as the API lists them, and as packets between two endpoints.
-import { readRemote } from '../../calls/journal/sip-text.ts'
+import { readRemote } from '../../calls/journal.ts'
 import type { Event } from './journal.ts'
 import type { CapturedMessage, Endpoint } from './pcap.ts'
 

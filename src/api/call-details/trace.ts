@@ -1,7 +1,7 @@
 // A call's journal as a trace: spans in the JSON form of OpenTelemetry, grouped as portals of this API draw them.
 import { traceIdOf } from '../../lib/ids.ts'
 import type { WireOf } from '../define/field.ts'
-import type { FactName } from '../../calls/calls.ts'
+import type { FactName } from '../../calls/journal.ts'
 import type { Event } from './journal.ts'
 import type { traceField } from './trace-field.ts'
 

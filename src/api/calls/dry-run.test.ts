@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../../test/support/api.ts'
 import type { TestApi } from '../../../test/support/api.ts'
-import { rules } from '../../calls/routing/rules.ts'
+import { rules } from '../../calls/rules.ts'
 
 let api: TestApi
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 // A hook of one call: it lives with the call and is not a record.
-import type { HookForm } from '../../calls/verb/hook-form.ts'
+import type { HookForm } from '../../calls/calls.ts'
 import type { Hook } from '../../contracts/hook.ts'
 import { createField } from '../define/field.ts'
 import type { Field } from '../define/field.ts'

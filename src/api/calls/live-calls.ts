@@ -1,5 +1,5 @@
 // The live calls of an account, from the call engine: listed, read, counted, hung up.
-import { callStatuses } from '../../calls/journal/call-status.ts'
+import { callStatuses } from '../../calls/journal.ts'
 import type { LiveCall } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createField } from '../define/field.ts'

@@ -1,5 +1,5 @@
 // The tag of a call, which its application gets with every hook.
-import { maxTagLength } from '../../calls/abilities/tags.ts'
+import { maxTagLength } from '../../calls/command.ts'
 import { AppError } from '../../lib/errors.ts'
 
 /** Returns undefined if none is given. Throws bad_request. */

@@ -1,6 +1,6 @@
 // The target of a call, as clients write it, and as the call engine gets it.
 import type { CallRequest, Target } from '../../calls/calls.ts'
-import { parseProxyUri, parseTargetUri } from '../../calls/outbound/target-uri.ts'
+import { parseProxyUri, parseTargetUri } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
 import { notServed } from '../../lib/not-served.ts'
 import { printable } from '../../lib/printable.ts'

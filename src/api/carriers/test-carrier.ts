@@ -1,5 +1,5 @@
 // The test of a carrier that was just entered: its registration, its gateways, and a call that costs little.
-import { noScript } from '../../calls/application/no-script.ts'
+import { noScript } from '../../calls/calls.ts'
 import type { LiveCall } from '../../calls/calls.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
 import { sleep } from '../../lib/clock.ts'

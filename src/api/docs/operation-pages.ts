@@ -1,5 +1,5 @@
 // The pages about the operation of the platform: the rules that decide a call, and the settings.
-import { ruleGroups } from '../../calls/routing/rules.ts'
+import { ruleGroups } from '../../calls/rules.ts'
 import { html, prose } from './html.ts'
 import { page } from './layout.ts'
 import { tableOf } from './table.ts'

@@ -1,5 +1,5 @@
 // The search of /docs: entries of a title, a sentence and an address.
-import { rules } from '../../calls/routing/rules.ts'
+import { rules } from '../../calls/rules.ts'
 import { catalogue, entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import { membersOf } from '../../lib/schema-members.ts'

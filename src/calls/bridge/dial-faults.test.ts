@@ -1,7 +1,7 @@
 // The failures around a dial, one test for each. The platform continues, and each leg ends once and leaves one record.
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import type { AskedCommands } from '../command.ts'
+import type { AskedCommands } from '../script/command.ts'
 import { AppError } from '../../lib/errors.ts'
 import { failureFields, timerFields } from '../../../test/support/reason-fields.ts'
 import { answered, bye, dialled, steps } from '../../../test/support/scripted-engine/dialling.ts'

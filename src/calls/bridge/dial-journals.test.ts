@@ -1,6 +1,6 @@
 // The entries about each other in the journals of a call and of the legs that it dials.
 import { describe, expect, it } from 'vitest'
-import type { AskedCommands } from '../command.ts'
+import type { AskedCommands } from '../script/command.ts'
 import type { JournalEvent } from '../journal/journal.ts'
 import { account, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'

@@ -1,6 +1,6 @@
 // Two bridged sides exchange media directly, and return to the platform: the offers to each side, and their order.
 import { describe, expect, it } from 'vitest'
-import type { AskedCommands } from '../command.ts'
+import type { AskedCommands } from '../script/command.ts'
 import type { JournalEvent } from '../journal/journal.ts'
 import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'

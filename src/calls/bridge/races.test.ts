@@ -15,7 +15,7 @@ import { ScriptedReferral } from '../../../test/support/scripted-engine/scripted
 import type { ScriptedDialog } from '../../../test/support/scripted-engine/scripted-dialog.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { wrongsOf } from '../../../test/support/scripted-engine/session-rules.ts'
-import type { AskedCommands } from '../command.ts'
+import type { AskedCommands } from '../script/command.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 // Counted in promises that settle. Everything relevant happens within twenty.

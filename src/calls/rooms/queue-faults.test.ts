@@ -1,7 +1,7 @@
 // Events of a queue, and the calls that wait or talk when something fails.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
-import type { AskedCommands } from '../command.ts'
+import type { AskedCommands } from '../script/command.ts'
 import {
   createQueueing,
   sentTo,

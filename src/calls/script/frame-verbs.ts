@@ -1,7 +1,7 @@
 // Commands of an application over WebSocket that the REST API does not have: redirect to verbs, config, dial.
 import { AppError } from '../../lib/errors.ts'
 import type { CommandFrame } from '../channel/frames.ts'
-import type { ReadyCommand, RunnableCommand } from '../command.ts'
+import type { ReadyCommand, RunnableCommand } from './command.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { ParseVerbs } from '../verb/verb.ts'
 import type { VerbLoop } from './verb-loop.ts'

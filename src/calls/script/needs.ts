@@ -1,6 +1,6 @@
 // The needs of the verbs of a call.
 import type { AbilityNeeds } from '../abilities/needs.ts'
-import type { ReadFrame } from '../command.ts'
+import type { ReadFrame } from './command.ts'
 
 export interface ScriptNeeds extends AbilityNeeds {
   readonly frames: ReadFrame

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
-import type { AskedCommands } from '../command.ts'
+import type { AskedCommands } from './command.ts'
 import type { Hook } from '../../contracts/hook.ts'
 import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'

@@ -1,7 +1,7 @@
 // The one place where commands from outside begin. It checks the state that they need, and the journal gets each in the
 // order in which they began.
 import { AppError } from '../../lib/errors.ts'
-import type { CommandNeeds, CommandTargets, ReadyCommand, RunnableCommand } from '../command.ts'
+import type { CommandNeeds, CommandTargets, ReadyCommand, RunnableCommand } from './command.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'

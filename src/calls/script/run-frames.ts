@@ -2,7 +2,7 @@
 // one by one, and each only to a leg of this session.
 import { AppError } from '../../lib/errors.ts'
 import type { CommandFrame } from '../channel/frames.ts'
-import type { RunnableCommand } from '../command.ts'
+import type { RunnableCommand } from './command.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import { toAppError } from '../journal/refusals.ts'

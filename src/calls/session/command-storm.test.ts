@@ -1,6 +1,6 @@
 // A storm of commands on one call: bounded, in the order in which they were sent, and never in the way of a hang-up.
 import { describe, expect, it } from 'vitest'
-import type { AskedCommands } from '../command.ts'
+import type { AskedCommands } from '../script/command.ts'
 import { AppError } from '../../lib/errors.ts'
 import { answered, dialled } from '../../../test/support/scripted-engine/dialling.ts'
 import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'

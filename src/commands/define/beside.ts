@@ -1,6 +1,5 @@
 // Access to running a verb beside those of a call.
-import type { LegBridge } from '../../calls/leg/leg-options.ts'
-import type { Leg } from '../../calls/leg/leg.ts'
+import type { LegBridge, Leg } from '../../calls/command.ts'
 import { AppError } from '../../lib/errors.ts'
 
 /** Throws AppError call_state. */

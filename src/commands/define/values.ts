@@ -1,5 +1,5 @@
 // The kinds of values of commands.
-import type { HookForm } from '../../calls/verb/hook-form.ts'
+import type { HookForm } from '../../calls/command.ts'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 

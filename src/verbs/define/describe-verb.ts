@@ -1,5 +1,5 @@
 // The description of a verb for readers: in docs/reference/verbs.md and at /docs/verbs.
-import type { VerbNeeds } from '../../calls/verb/verb.ts'
+import type { VerbNeeds } from '../../calls/verb.ts'
 import type { Verb, VerbExample } from './define-verb.ts'
 
 export interface VerbText {

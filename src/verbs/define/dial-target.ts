@@ -1,8 +1,7 @@
 // The targets of a dial: the form that applications write, and its conversion for the engine.
 import { Type } from './type.ts'
 import type { Static } from 'typebox'
-import type { DialTarget } from '../../calls/verb/dial-request.ts'
-import type { Target } from '../../calls/calls.ts'
+import type { DialTarget, Target } from '../../calls/verb.ts'
 import { AppError } from '../../lib/errors.ts'
 import { printable } from '../../lib/printable.ts'
 import { hookFor, optional, untilServed } from './schemas.ts'

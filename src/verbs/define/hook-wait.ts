@@ -1,7 +1,7 @@
 // The options of verbs for the time that an action hook takes to answer.
 import { Type } from './type.ts'
 import type { Static } from 'typebox'
-import type { WaitWishes } from '../../calls/verb/settings.ts'
+import type { WaitWishes } from '../../calls/verb.ts'
 import type { Given } from './define-verb.ts'
 import { actionHookDelayAction, fillerNoise } from './schemas.ts'
 

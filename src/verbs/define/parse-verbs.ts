@@ -1,5 +1,5 @@
 // The parser of a list of verbs, in either notation: {"verb":"say", ...} and the older {"say":{...}}.
-import type { RunnableVerb } from '../../calls/verb/verb.ts'
+import type { RunnableVerb } from '../../calls/verb.ts'
 import { AppError } from '../../lib/errors.ts'
 import { nearestWord } from '../../lib/nearest-word.ts'
 import { invalid } from './define-verb.ts'

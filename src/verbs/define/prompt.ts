@@ -1,7 +1,7 @@
 // Speaking and playing, for the verbs say and play and for the prompts of other verbs.
 import { Type } from './type.ts'
 import type { Static } from 'typebox'
-import type { Voice } from '../../calls/verb/abilities.ts'
+import type { Voice } from '../../calls/verb.ts'
 import type { Given } from './define-verb.ts'
 import { earlyMedia, loop, optional, synthesizer, untilServed } from './schemas.ts'
 

@@ -1,6 +1,6 @@
 // The action hooks of verbs for queues, rooms and audio servers. They are also sent when the call is over, as
 // applications rely on them.
-import type { HookForm } from '../../calls/verb/hook-form.ts'
+import type { HookForm } from '../../calls/verb.ts'
 import type { Given } from './define-verb.ts'
 
 export async function askAbout(

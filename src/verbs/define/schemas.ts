@@ -1,6 +1,6 @@
 // Options that several verbs share.
 import { Type } from './type.ts'
-import { decibelPattern, maxGainDb, minGainDb } from '../../calls/verb/decibels.ts'
+import { decibelPattern, maxGainDb, minGainDb } from '../../calls/verb.ts'
 
 const text = (description: string) => Type.Optional(Type.String({ description }))
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }))

@@ -1,6 +1,6 @@
 // The options of the verb listen, and of `listen` in other verbs.
 import type { Static } from 'typebox'
-import type { StreamOptions } from '../../calls/verb/stream-request.ts'
+import type { StreamOptions } from '../../calls/verb.ts'
 import { invalid } from './define-verb.ts'
 import { optional, oneOf } from './schemas.ts'
 import { Type } from './type.ts'

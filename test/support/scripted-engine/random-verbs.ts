@@ -1,5 +1,5 @@
 // Verbs and commands of a random history, as the seed determines: answers of applications and requests of clients.
-import type { AskedCommands } from '../../../src/calls/command.ts'
+import type { AskedCommands } from '../../../src/calls/script/command.ts'
 
 export type Random = (below: number) => number
 
