@@ -18,7 +18,7 @@ describe('CONTRIBUTING', () => {
     const rows = [
       ...(await section('Where is the rule that ...')).matchAll(/^\| (?!\.\.\.|-)(.+?) +\| `(.+?)` +\|$/gm),
     ]
-    expect(rows.length).toBeGreaterThanOrEqual(30)
+    expect(rows.length).toBeGreaterThanOrEqual(25)
     expect(rows.filter(([, , path = '']) => !existsSync(join(root, path)))).toEqual([])
   })
 
@@ -30,11 +30,11 @@ describe('CONTRIBUTING', () => {
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
   })
 
-  it('CONTRIBUTING has a row for every journey, and no others', async () => {
-    const text = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8')
-    const named = [...text.matchAll(/^\| `journeys\/([\w-]+)` /gm)].map(([, name = '']) => name)
-    const files = await readdir(join(root, 'test/journeys'))
-    const journeys = files.flatMap((name) => /^(.+)\.test\.ts$/.exec(name)?.[1] ?? [])
-    expect(named.toSorted()).toEqual(journeys.toSorted())
+  it('every journey says in its first line what it guarantees, as CONTRIBUTING promises', async () => {
+    const folder = join(root, 'test/journeys')
+    const journeys = (await readdir(folder)).filter((name) => name.endsWith('.test.ts'))
+    const texts = await Promise.all(journeys.map((name) => readFile(join(folder, name), 'utf8')))
+    expect(journeys.length).toBeGreaterThan(40)
+    expect(journeys.filter((_, at) => !texts[at]?.startsWith('// '))).toEqual([])
   })
 })

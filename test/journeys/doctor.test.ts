@@ -1,3 +1,4 @@
+// The findings of the setup doctor beside a running platform: it changes nothing.
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// An operator who is locked out: `npm run reset-admin` gives new secrets, and the old ones end.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

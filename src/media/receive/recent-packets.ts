@@ -1,5 +1,5 @@
 // The last packets of a voice, copied into reused memory. Kept packets would survive the collection of new memory, and
-// collecting old memory would stop the thread each second: with 400 legs it was 40 to 60 ms late (docs/benchmarks.md).
+// collecting old memory would stop the thread each second: with 400 legs it was 40 to 60 ms late.
 import type { RtpPacket } from '../rtp/packet.ts'
 import type { Speech } from './jitter-buffer.ts'
 
