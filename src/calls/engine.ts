@@ -39,6 +39,7 @@ import { Queues } from './rooms/queues.ts'
 import { checkShare } from './routing/call-limits.ts'
 import { toDecision } from './journal/decision.ts'
 import type { ArrivalNeeds } from './arrivals/needs.ts'
+import { Asked } from './parties/asked.ts'
 
 export interface EngineOptions extends EngineNeeds {
   readonly publicAddress: string | undefined
@@ -286,7 +287,7 @@ export class CallEngine implements Calls, CallHandlers {
 
   /** Refuses a call of which nothing could be kept, at once: finding out whose it is would wait for the database. */
   #turnAway(invite: IncomingInvite, error: AppError): void {
-    this.#needs.logLost(invite, this.#options, error)
+    this.#needs.logLost(new Asked(invite, this.#options), error)
     invite.reject({ ...toRefusal(error).reply, isUnproven: true })
     this.#tap.drop(invite.callId)
   }
@@ -298,7 +299,8 @@ export class CallEngine implements Calls, CallHandlers {
       return
     }
     const attemptedAt = this.#options.clock.now()
-    const arrival: Arrival = { invite, attemptedAt, owed, cancel: undefined, leg: undefined }
+    const asked = new Asked(invite, this.#options)
+    const arrival: Arrival = { invite, asked, attemptedAt, owed, cancel: undefined, leg: undefined }
     this.#arrivals.add(arrival)
     const leave = this.#admission.enter()
     invite.onCancel((cancel, unconfirmed) => cancelArrival(arrival, cancel, unconfirmed))

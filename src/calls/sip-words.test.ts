@@ -5,13 +5,22 @@ import { bodyParts, sdpOf } from '../sip/message/body.ts'
 import { toHeaderFields } from './application/app-headers.ts'
 import { byeHeaders } from './leg/bye-headers.ts'
 import { resolveUrl, toHook } from './verb/hook-form.ts'
-import { calledHostOf, partiesOf } from './parties/invite.ts'
+import { Asked } from './parties/asked.ts'
+import type { Trust } from './parties/asked.ts'
+import type { SipRequest } from '../sip/message/message.ts'
 import { reasonHeaderOf } from './leg/reason-header.ts'
 import { digitOf } from './digits/info-digits.ts'
 import { toSipFact } from './journal/sip-text.ts'
 import { quickestMs } from '../../test/support/cpu.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-messages.ts'
 import { toSipPayload } from './journal/hook-payloads.ts'
+
+const asked = (request: SipRequest): Asked =>
+  new Asked(
+    { request, remote: { transport: 'udp', address: '192.0.2.4', port: 5060 } },
+    { isSipProxy: () => false },
+  )
+const partiesOf = (request: SipRequest, trust: Trust) => asked(request).parties(trust)
 
 const withHeaders = (...headers: [string, string][]) =>
   sipRequest('INVITE', {
@@ -198,8 +207,8 @@ describe('an INVITE', () => {
   })
 
   it('names its realm in lower case, a tel URI none', () => {
-    expect(calledHostOf(withHeaders())).toBe('example.com')
-    expect(calledHostOf(sipRequest('INVITE', { uri: 'tel:+1' }))).toBeUndefined()
+    expect(asked(withHeaders()).calledHost).toBe('example.com')
+    expect(asked(sipRequest('INVITE', { uri: 'tel:+1' })).calledHost).toBeUndefined()
   })
 
   it('has parts when its body is multipart', () => {

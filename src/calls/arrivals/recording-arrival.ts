@@ -1,13 +1,12 @@
 // An incoming recording session (RFC 7866 §8): the platform is its recording server, and an application listens to it.
 import { AppError } from '../../lib/errors.ts'
-import type { SipRequest } from '../../sip/message/message.ts'
-import { requires } from '../../sip/message/session-expires.ts'
 import type { IncomingInvite } from '../../sip/sip.ts'
 import { partiesSentence, recordedParties } from '../parties/recorded-parties.ts'
 import type { RecordedParties } from '../parties/recorded-parties.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import type { OwnedIdentity } from '../inbound/identity.ts'
+import type { Asked } from '../parties/asked.ts'
 
 /** The verbs of an application for a call that it only listens to. */
 export const recordingVerbs: ReadonlySet<string> = new Set([
@@ -36,8 +35,11 @@ export function recordingArrival(
  * Throws AppError if a caller other than a carrier wants to be recorded: recording clients are identified by their
  * address only.
  */
-export function refuseStrayRecording(request: SipRequest, recording: RecordedParties | undefined): void {
-  if (recording === undefined && requires(request, 'siprec'))
+export function refuseStrayRecording(
+  { demandsRecording }: Pick<Asked, 'demandsRecording'>,
+  recording: RecordedParties | undefined,
+): void {
+  if (recording === undefined && demandsRecording)
     throw new AppError('no_siprec_application', 'recording sessions are taken from carriers alone')
 }
 

@@ -3,7 +3,6 @@
 import { actingFor } from '../../lib/acting-for.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createSid, traceIdOf } from '../../lib/ids.ts'
-import { headerOf } from '../../sip/message/message.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { IncomingInvite, Remote, Reply } from '../../sip/sip.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
@@ -16,7 +15,7 @@ import { identifyUser } from '../inbound/identify-user.ts'
 import { identifyTeams, refuseStrayTeams } from '../inbound/identify-teams.ts'
 import { carrierOf, tenantOf, trunkOf } from '../inbound/identity.ts'
 import type { Identity, Origin, OwnedIdentity } from '../inbound/identity.ts'
-import { partiesOf } from '../parties/invite.ts'
+import type { Asked } from '../parties/asked.ts'
 import { noteRecording, recordingArrival, recordingVerbs, refuseStrayRecording } from './recording-arrival.ts'
 import { receivedMedia } from '../siprec/received-streams.ts'
 import type { RecordedParties } from '../parties/recorded-parties.ts'
@@ -40,13 +39,13 @@ import { tenantMedia } from '../leg/tenant-media.ts'
 import { unansweredIncoming } from '../leg/unanswered-invite.ts'
 import { localPlaceOf } from '../local-place.ts'
 import { apartFromPhones, reachableFor } from '../reachable-places.ts'
-import { sourceOf } from '../inbound/source.ts'
 import { serializeHostPort } from '../../sip/message/uri.ts'
 import type { ArrivalNeeds } from './needs.ts'
 
 /** An INVITE on its way to becoming a leg. */
 export interface Arrival {
   readonly invite: IncomingInvite
+  readonly asked: Asked
   /** Epoch ms. */
   readonly attemptedAt: number
   /**
@@ -67,10 +66,9 @@ type Known = Extract<Identity, { kind: 'known' }>
 export async function serveInvite(arrival: Arrival, needs: ArrivalNeeds): Promise<void> {
   const { log } = needs
   try {
-    const { invite } = arrival
     const identity = await identify(arrival, needs)
     if (identity.kind === 'turned-away') {
-      if (identity.logged !== undefined) needs.logStranger(invite, needs, identity.logged)
+      if (identity.logged !== undefined) needs.logStranger(arrival.asked, identity.logged)
       if (identity.alert !== undefined) needs.alerts?.raise(identity.alert)
       return
     }
@@ -86,7 +84,7 @@ export async function serveInvite(arrival: Arrival, needs: ArrivalNeeds): Promis
   } catch (error) {
     // Without a leg there is no journal: only the response and the log have the reason.
     const failure = toAppError(error, log)
-    needs.logLost(arrival.invite, needs, failure)
+    needs.logLost(arrival.asked, failure)
     arrival.invite.reject(toRefusal(failure).reply)
   }
 }
@@ -113,15 +111,16 @@ export function cancelArrival(arrival: Arrival, cancel: SipRequest, unconfirmed?
   else arrival.leg?.refuseWith(toStackRefusal('sip_not_acknowledged', unconfirmed))
 }
 
-async function identify({ invite, owed }: Arrival, needs: ArrivalNeeds): Promise<Identity> {
+async function identify({ invite, asked, owed }: Arrival, needs: ArrivalNeeds): Promise<Identity> {
+  const { request, remote } = invite
+  const unknown = { asked, request, remote, reject: (reply: Reply): void => invite.reject(reply) }
   const known =
-    (await identifyTeams(invite, needs)) ??
-    (await identifyCarrier(invite, needs)) ??
-    refuseStrayTeams(invite, needs)
+    (await identifyTeams(unknown, needs)) ??
+    (await identifyCarrier(unknown, needs)) ??
+    refuseStrayTeams(unknown, needs)
   if (known !== undefined) return known
   // RFC 3261 §8.2 authenticates first. A node that takes no calls does not challenge strangers.
-  const isNewcomer = headerOf(invite.request, 'authorization') === undefined
-  if (owed?.reply.status !== 503 || !isNewcomer) return await identifyUser(invite, needs)
+  if (owed?.reply.status !== 503 || asked.hasCredentials) return await identifyUser(unknown, needs)
   invite.reject({ ...owed.reply, isUnproven: true })
   return { kind: 'turned-away' }
 }
@@ -179,7 +178,7 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, needs: ArrivalNeeds)
 }
 
 function toStarted(arrival: Arrival, identity: OwnedIdentity, needs: ArrivalNeeds): StartedFact {
-  const { invite, attemptedAt } = arrival
+  const { invite, asked, attemptedAt } = arrival
   const { account } = identity
   const carrier = carrierOf(identity)
   const trunk = trunkOf(identity)
@@ -194,7 +193,7 @@ function toStarted(arrival: Arrival, identity: OwnedIdentity, needs: ArrivalNeed
     account_sid: account.account_sid,
     service_provider_sid: account.service_provider_sid,
     direction: 'inbound',
-    ...partiesOf(invite.request, {
+    ...asked.parties({
       believesAsserted: trunk !== undefined,
       registeredAs: carrier?.registration?.username,
     }),
@@ -203,7 +202,7 @@ function toStarted(arrival: Arrival, identity: OwnedIdentity, needs: ArrivalNeed
     host: local.host,
     local_sip_address: sipAddress,
     remote_host: invite.remote.address,
-    originating_sip_ip: sourceOf(invite, needs),
+    originating_sip_ip: asked.source,
     ...(trunk === undefined ? {} : { originating_sip_trunk_name: trunk }),
     ...(tenant === undefined ? {} : { ms_teams_tenant: tenant.tenant_fqdn }),
     trunk: trunk ?? 'user',
@@ -215,16 +214,16 @@ function toStarted(arrival: Arrival, identity: OwnedIdentity, needs: ArrivalNeed
 
 async function serveCaller(
   leg: Leg,
-  { invite, recording }: Arrival,
+  { invite, asked, recording }: Arrival,
   identity: Known,
   needs: ArrivalNeeds,
 ): Promise<void> {
-  refuseStrayRecording(invite.request, recording)
+  refuseStrayRecording(asked, recording)
   if (invite.replaces !== undefined) return await takePlace(leg, invite.replaces, needs)
   const { account, origin } = identity
   // A user has proved its identity by its password.
   const beforeRouting = async (): Promise<void> => {
-    if (origin.kind === 'carrier') await checkIdentity(leg, invite.request, needs)
+    if (origin.kind === 'carrier') await checkIdentity(leg, asked, needs)
   }
   const taker = await findTaker(identity, { leg, needs, beforeRouting })
   if (taker.kind === 'refused') return leg.refuseWith(taker.refusal)
@@ -238,7 +237,7 @@ async function serveCaller(
   leg.journal.add({ type: 'application', application_sid: application.application_sid })
   leg.status.expect(application.call_status_hook)
   // A user may name its application in the same header.
-  if (!isNamed && headerOf(invite.request, 'x-application-sid') === application.application_sid)
+  if (!isNamed && asked.named_application_sid === application.application_sid)
     throw new AppError('loop_detected', 'the call came back to the application it left')
   leg.callerProgress.ringAfter(account.ringing_after_ms ?? needs.ringingMs)
   await runToItsEnd(leg, invite, { application, origin, recorded: recording }, needs)

@@ -9,7 +9,7 @@ import { identifyUser } from '../inbound/identify-user.ts'
 import { identifyTeams } from '../inbound/identify-teams.ts'
 import { carrierOf, trunkOf } from '../inbound/identity.ts'
 import type { Identity } from '../inbound/identity.ts'
-import { partiesOf } from '../parties/invite.ts'
+import { Asked } from '../parties/asked.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { RefusalFact } from '../journal/journal.ts'
 import { toRefusal } from '../journal/refusals.ts'
@@ -28,7 +28,7 @@ export async function runInbound(
   const { sourceAddress } = question
   const host = usualHost(account, sourceAddress, needs)
   const replies: Reply[] = []
-  const invite = {
+  const message = {
     request: toRequest(question, host),
     // If no address is given, the address used is not a carrier's.
     remote: {
@@ -36,8 +36,9 @@ export async function runInbound(
       address: sourceAddress ?? '0.0.0.0',
       port: 5060,
     },
-    reject: (reply: Reply) => void replies.push(reply),
   }
+  const asked = new Asked(message, needs)
+  const invite = { ...message, asked, reject: (reply: Reply) => void replies.push(reply) }
   const assumptions =
     sourceAddress === undefined
       ? ['the phone authenticates with its password, or by the registration hook']
@@ -55,7 +56,7 @@ export async function runInbound(
   if (identity.kind === 'turned-away') return { ...turnedAway(replies.at(-1)), assumptions }
   const carrier = carrierOf(identity)
   const trunk = trunkOf(identity)
-  const parties = partiesOf(invite.request, {
+  const parties = asked.parties({
     believesAsserted: trunk !== undefined,
     registeredAs: carrier?.registration?.username,
   })

@@ -2,13 +2,9 @@
 import { isIP } from 'node:net'
 import type { Alert } from '../../contracts/alert.ts'
 import { AppError } from '../../lib/errors.ts'
-import { realmOf } from '../../sip/message/realm.ts'
-import { transports } from '../../sip/transport/transports.ts'
 import { inactiveAccount } from './identity.ts'
 import type { Identity, UnknownInvite } from './identity.ts'
-import { calledHostOf, calledPartyOf, calledUserOf, callerHostOf } from '../parties/invite.ts'
 import type { AccountFacts, CarrierDirectory, CarrierMatch, NumberPattern } from '../ports.ts'
-import { sourceOf } from './source.ts'
 import { toRefusal } from '../journal/refusals.ts'
 import type { Refusal } from '../journal/refusals.ts'
 import { mayServe, identifyCaller } from '../routing/calling-carrier.ts'
@@ -21,7 +17,6 @@ import {
   calledNumber,
   ownerOf,
 } from '../routing/carrier-call.ts'
-import { isRecordingSession } from '../parties/recorded-parties.ts'
 import type { CarrierCall, CarrierRoute, Outcome } from '../routing/carrier-call.ts'
 import type { RuleName } from '../routing/rules.ts'
 import type { Decision } from '../journal/decision.ts'
@@ -34,16 +29,17 @@ export async function identifyCarrier(
   needs: InboundNeeds,
 ): Promise<Identity | undefined> {
   const { directory } = needs
+  const { asked } = invite
   // Any web page may open a WebSocket from browsers at the address of a carrier.
-  if (!transports[invite.remote.transport].isOpenedHere) return undefined
-  const matches = await directory.carriersAt(sourceOf(invite, needs))
+  if (!asked.isFromServer) return undefined
+  const matches = await directory.carriersAt(asked.source)
   if (matches.length === 0) return undefined
-  const host = calledHostOf(invite.request)
+  const host = asked.calledHost
   const realmOwner = host === undefined ? undefined : await directory.accountByRealm(host)
   const caller = identifyCaller({
     host,
     isOurAddress: host !== undefined && isOurAddress(host, needs),
-    user: calledUserOf(invite.request),
+    user: asked.calledUser,
     realmOwner,
     isLikeUser: await isLikeUser(invite, needs, matches),
     matches,
@@ -71,21 +67,19 @@ function isOurAddress(host: string, { sip }: Pick<InboundNeeds, 'sip'>): boolean
  * authenticate.
  */
 async function isLikeUser(
-  invite: UnknownInvite,
-  needs: InboundNeeds,
+  { asked, remote }: UnknownInvite,
+  { directory, sip }: InboundNeeds,
   matches: readonly CarrierMatch[],
 ): Promise<boolean> {
-  const { request, remote } = invite
-  const { directory, sip } = needs
-  const realm = realmOf(request)
+  const { realm } = asked
   const owner = realm === undefined ? undefined : await directory.accountByRealm(realm)
   if (realm === undefined || owner === undefined) return false
   if (matches.some(({ carrier }) => mayServe(carrier, owner))) return false
   // The realm must be in both: the host of From alone may be the name of a carrier, which any account could claim as
   // its realm.
-  if (calledHostOf(request) === realm && callerHostOf(request) === realm) return true
+  if (asked.calledHost === realm && asked.callerHost === realm) return true
   // A phone that has authenticated here stays a user, even if a carrier of another account claims its address.
-  if (sip().hasUserAt(realm, sourceOf(invite, needs))) return true
+  if (sip().hasUserAt(realm, asked.source)) return true
   const phones = await sip().bindings.list(realm)
   return phones.some((phone) => phone.remote.address === remote.address)
 }
@@ -106,7 +100,7 @@ export async function settleCarrierCall(
 ): Promise<Identity> {
   const { directory } = needs
   const call = callOf(invite, claim.matches, claim.account)
-  const isRecording = isRecordingSession(invite.request)
+  const { isRecording } = invite.asked
   const outcome = await findRoute(call, directory, isRecording ? byOwner : byCarrier)
   if (outcome !== undefined && outcome.kind !== 'route') {
     const { rule, kind } = outcome
@@ -136,13 +130,13 @@ function siprecApplication({ siprec_hook_sid }: AccountFacts): CarrierRoute['app
 }
 
 function callOf(
-  { request }: UnknownInvite,
+  { asked }: UnknownInvite,
   matches: readonly CarrierMatch[],
   account?: AccountFacts,
 ): CarrierCall {
   const isOurContact = (user: string): boolean =>
     matches.some(({ carrier }) => carrier.registration?.username === user)
-  return { called: calledNumber(calledPartyOf(request, isOurContact)), account, matches }
+  return { called: calledNumber(asked.calledParty(isOurContact)), account, matches }
 }
 
 async function findRoute(
@@ -207,11 +201,11 @@ async function refuse(
     return { kind: 'refused', account, carrier, refusal, decisions: [...decisions, decision] }
   }
   log.info(
-    { rule, ...failureOf(refusal.fact), called: call.called, remote: sourceOf(invite, needs) },
+    { rule, ...failureOf(refusal.fact), called: call.called, remote: invite.asked.source },
     'call of a carrier refused',
   )
   invite.reject({ ...refusal.reply, isUnproven: true })
-  return { kind: 'turned-away', alert: toAlert(refusal, call, sourceOf(invite, needs)) }
+  return { kind: 'turned-away', alert: toAlert(refusal, call, invite.asked.source) }
 }
 
 /** Returns the alert for the service provider of the carriers; undefined if they belong to several. */

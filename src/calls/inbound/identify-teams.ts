@@ -1,7 +1,5 @@
 // A call from Microsoft Teams: identified by Microsoft's signalling addresses, by TLS, and by the tenant that it calls.
 import { AppError } from '../../lib/errors.ts'
-import { sdpOf } from '../../sip/message/body.ts'
-import { transports } from '../../sip/transport/transports.ts'
 import type { Decision } from '../journal/decision.ts'
 import { failureOf } from '../journal/projection.ts'
 import { toRefusal, toStackRefusal } from '../journal/refusals.ts'
@@ -9,16 +7,14 @@ import type { Refusal } from '../journal/refusals.ts'
 import type { TeamsTenantFacts } from '../ports.ts'
 import { inactiveAccount } from './identity.ts'
 import type { Identity, UnknownInvite } from './identity.ts'
-import { calledHostOf } from '../parties/invite.ts'
-import { sourceOf } from './source.ts'
 import type { InboundNeeds } from './needs.ts'
 
-type Means = Pick<InboundNeeds, 'directory' | 'teams' | 'isSipProxy' | 'log'>
+type Means = Pick<InboundNeeds, 'directory' | 'teams' | 'log'>
 
 /** Returns undefined if no tenant is called; then a carrier or a user may be calling. */
 export async function identifyTeams(invite: UnknownInvite, means: Means): Promise<Identity | undefined> {
   if (!isFromTeams(invite, means)) return undefined
-  const host = calledHostOf(invite.request)
+  const host = invite.asked.calledHost
   const tenant = host === undefined ? undefined : await means.directory.teamsTenant(host)
   if (tenant === undefined) return undefined
   const account = tenant.account_sid === null ? undefined : await means.directory.account(tenant.account_sid)
@@ -27,7 +23,8 @@ export async function identifyTeams(invite: UnknownInvite, means: Means): Promis
   const decisions: Decision[] = [{ rule: 'caller-teams', outcome: tenant_fqdn }]
   const settled = { account, decisions, carrier: undefined, tenant } as const
   if (!account.is_active) return { kind: 'refused', ...settled, refusal: inactiveAccount() }
-  if (!isEncrypted(invite)) return { kind: 'refused', ...settled, refusal: plainAudio() }
+  // Microsoft always offers keys, so an offer without them was changed on its way. If there is no offer, the platform offers keys.
+  if (!invite.asked.mayBeEncrypted) return { kind: 'refused', ...settled, refusal: plainAudio() }
   return { kind: 'known', account, decisions, origin: { kind: 'teams', tenant } }
 }
 
@@ -37,19 +34,17 @@ export async function identifyTeams(invite: UnknownInvite, means: Means): Promis
  */
 export function refuseStrayTeams(invite: UnknownInvite, means: Means): Identity | undefined {
   if (!isFromTeams(invite, means)) return undefined
-  const host = calledHostOf(invite.request) ?? 'no host'
+  const host = invite.asked.calledHost ?? 'no host'
   return turnAway(invite, new AppError('unknown_teams_tenant', `no Microsoft Teams tenant ${host}`), means)
 }
 
-/** A TLS connection shows that its far end is at that address. A datagram may claim any address. */
-function isFromTeams(invite: UnknownInvite, means: Means): boolean {
-  const { isSecure, isOpenedHere } = transports[invite.remote.transport]
-  return isSecure && isOpenedHere && means.teams.isAddress(sourceOf(invite, means))
+function isFromTeams({ asked }: UnknownInvite, { teams }: Means): boolean {
+  return asked.isProvenAddress && teams.isAddress(asked.source)
 }
 
 function turnAway(invite: UnknownInvite, error: AppError, means: Means): Identity {
   const { reply, fact } = toRefusal(error)
-  means.log.info({ ...failureOf(fact), remote: sourceOf(invite, means) }, 'call from Microsoft Teams refused')
+  means.log.info({ ...failureOf(fact), remote: invite.asked.source }, 'call from Microsoft Teams refused')
   invite.reject({ ...reply, isUnproven: true })
   return { kind: 'turned-away' }
 }
@@ -58,15 +53,6 @@ function noAccount({ tenant_fqdn }: TeamsTenantFacts): AppError {
   return new AppError('unknown_teams_tenant', `the Microsoft Teams tenant ${tenant_fqdn} has no account`, {
     cure: 'Set account_sid and application_sid of the tenant.',
   })
-}
-
-/**
- * Microsoft always offers keys, so an offer without them was changed on its way. If there is no offer, the platform
- * offers keys.
- */
-function isEncrypted({ request }: UnknownInvite): boolean {
-  const offer = sdpOf(request)
-  return offer === undefined || /^a=crypto:/m.test(offer)
 }
 
 function plainAudio(): Refusal {

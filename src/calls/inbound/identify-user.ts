@@ -1,7 +1,5 @@
 // A call from a SIP user, or from a carrier that authenticates as users do.
 import { AppError } from '../../lib/errors.ts'
-import { headerOf } from '../../sip/message/message.ts'
-import { realmOf } from '../../sip/message/realm.ts'
 import { unknownRealm } from '../../sip/refusal.ts'
 import { settleCarrierCall } from './identify-carrier.ts'
 import { inactiveAccount } from './identity.ts'
@@ -26,7 +24,7 @@ export async function identifyUser(invite: UnknownInvite, needs: InboundNeeds): 
       logged: code === 'unknown_realm' || code === 'locked_out' ? code : undefined,
     }
   }
-  const realm = realmOf(invite.request)
+  const { realm, named_application_sid } = invite.asked
   const account = realm === undefined ? undefined : await directory.accountByRealm(realm)
   if (account === undefined) {
     const unknown = new AppError('unknown_realm', unknownRealm)
@@ -43,7 +41,6 @@ export async function identifyUser(invite: UnknownInvite, needs: InboundNeeds): 
   decisions.push({ rule, outcome: `${user.username}@${user.realm}` })
   if (checked.note !== undefined) decisions.push({ rule: 'caller-digest-uri', outcome: checked.note })
   if (user.peer === undefined) {
-    const named_application_sid = headerOf(invite.request, 'x-application-sid')
     return { kind: 'known', account, decisions, origin: { kind: 'user', user, named_application_sid } }
   }
   const carrier = await directory.carrier(user.peer)

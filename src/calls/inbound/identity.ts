@@ -8,9 +8,12 @@ import { toRefusal } from '../journal/refusals.ts'
 import type { Refusal } from '../journal/refusals.ts'
 import type { CarrierRoute } from '../routing/carrier-call.ts'
 import type { Decision } from '../journal/decision.ts'
+import type { Asked } from '../parties/asked.ts'
 
-/** An INVITE whose caller is not identified yet. */
-export type UnknownInvite = Pick<IncomingInvite, 'request' | 'remote' | 'reject'>
+/** An INVITE whose caller is not identified yet, with what it asks for. */
+export interface UnknownInvite extends Pick<IncomingInvite, 'request' | 'remote' | 'reject'> {
+  readonly asked: Asked
+}
 
 export type Origin =
   | {

@@ -1,16 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import { silentLogger } from '../../lib/log.ts'
-import type { UnknownInvite } from './identity.ts'
+import { Asked } from '../parties/asked.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createLostCallLog, createStrangerLog } from './stranger-log.ts'
 
 /** Returns an INVITE from this address. */
-function inviteFrom(address: string): UnknownInvite {
-  const request = { method: 'INVITE', uri: 'sip:15550100@198.51.100.7', headers: [] }
-  return { request, remote: { address } } as unknown as UnknownInvite
+function inviteFrom(address: string): Asked {
+  const request = sipRequest('INVITE', { uri: 'sip:15550100@198.51.100.7' })
+  return new Asked(
+    { request, remote: { transport: 'udp', address, port: 5060 } },
+    { isSipProxy: () => false },
+  )
 }
-const proxies = { isSipProxy: () => false }
 
 describe('the log of strangers who call', () => {
   const clock = createFakeClock()
@@ -19,7 +22,7 @@ describe('the log of strangers who call', () => {
     clock,
     log: { ...silentLogger, info: (fields: unknown) => void lines.push(fields) },
   })
-  const callFrom = (address: string): void => log(inviteFrom(address), proxies, 'unknown_realm')
+  const callFrom = (address: string): void => log(inviteFrom(address), 'unknown_realm')
 
   it('has a line a minute for an address, with what it called, the code, the sentence and the cure, and 20 a minute in all', () => {
     callFrom('192.0.2.1')
@@ -38,7 +41,7 @@ describe('the log of strangers who call', () => {
   })
 
   it('has a line about a phone that is locked out, with the cure for a phone', () => {
-    log(inviteFrom('192.0.2.9'), proxies, 'locked_out')
+    log(inviteFrom('192.0.2.9'), 'locked_out')
     expect(lines.at(-1)).toMatchObject({
       code: 'locked_out',
       sentence: 'Too many failed attempts; wait a minute and try again',
@@ -57,7 +60,7 @@ it('the log of calls that have no record has why, and once a minute how many', (
     log: { ...silentLogger, error: (fields: unknown) => void lines.push(fields) },
   })
   const failure = new AppError('database_unavailable', 'the database does not respond')
-  for (let call = 0; call < 5; call += 1) log(inviteFrom('192.0.2.1'), proxies, failure)
+  for (let call = 0; call < 5; call += 1) log(inviteFrom('192.0.2.1'), failure)
   expect(lines).toMatchObject([
     {
       code: 'database_unavailable',
@@ -68,10 +71,10 @@ it('the log of calls that have no record has why, and once a minute how many', (
     },
   ])
   clock.advance(60_000)
-  log(inviteFrom('192.0.2.2'), proxies, failure)
+  log(inviteFrom('192.0.2.2'), failure)
   expect(lines[1]).toMatchObject({ remote: '192.0.2.2', times: 5 })
   // Another failure neither hides these nor is hidden by them.
   const share = new AppError('account_share', 'too many calls', { detail: { account_sid: 'a' } })
-  log(inviteFrom('192.0.2.3'), proxies, share)
+  log(inviteFrom('192.0.2.3'), share)
   expect(lines[2]).toMatchObject({ code: 'account_share', account_sid: 'a' })
 })

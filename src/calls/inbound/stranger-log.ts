@@ -6,9 +6,8 @@ import type { Logger } from '../../lib/log.ts'
 import { createLogBounds } from '../../lib/log-bounds.ts'
 import { createOutageLog } from '../../lib/outage-log.ts'
 import { tooManyGuesses, unknownRealm } from '../../sip/refusal.ts'
-import { sourceOf } from './source.ts'
-import type { LoggedRefusal, UnknownInvite } from './identity.ts'
-import { calledHostOf, calledUserOf } from '../parties/invite.ts'
+import type { LoggedRefusal } from './identity.ts'
+import type { Asked } from '../parties/asked.ts'
 
 const maxCalledChars = 64
 
@@ -27,11 +26,7 @@ const refusals = {
 } as const
 
 /** Logs an INVITE that was refused with this code. To be called for each. */
-export type StrangerLog = (
-  invite: UnknownInvite,
-  proxies: Parameters<typeof sourceOf>[1],
-  code: LoggedRefusal,
-) => void
+export type StrangerLog = (asked: Asked, code: LoggedRefusal) => void
 
 export function createStrangerLog({
   clock,
@@ -41,12 +36,11 @@ export function createStrangerLog({
   readonly log: Logger
 }): StrangerLog {
   const mayLog = createLogBounds(clock)
-  return (invite, proxies, code) => {
-    const remote = sourceOf(invite, proxies)
+  return ({ source: remote, calledUser, calledHost }, code) => {
     if (!mayLog(code, remote)) return
     const { sentence, cure, text } = refusals[code]
-    const called = calledUserOf(invite.request).slice(0, maxCalledChars)
-    const realm = calledHostOf(invite.request)?.slice(0, maxCalledChars)
+    const called = calledUser.slice(0, maxCalledChars)
+    const realm = calledHost?.slice(0, maxCalledChars)
     log.info({ code, sentence, cure, remote, called, realm }, text)
   }
 }
@@ -55,11 +49,7 @@ export function createStrangerLog({
  * To be called for each INVITE that failed before it had a journal. Logs the first of each code, then a count every
  * minute.
  */
-export type LostCallLog = (
-  invite: UnknownInvite,
-  proxies: Parameters<typeof sourceOf>[1],
-  failure: AppError,
-) => void
+export type LostCallLog = (asked: Asked, failure: AppError) => void
 
 export function createLostCallLog({
   clock,
@@ -69,9 +59,8 @@ export function createLostCallLog({
   readonly log: Logger
 }): LostCallLog {
   const say = createOutageLog(log, clock)
-  return (invite, proxies, { code, message: sentence, cure, detail }) => {
-    const called = calledUserOf(invite.request).slice(0, maxCalledChars)
-    const remote = sourceOf(invite, proxies)
+  return ({ source: remote, calledUser }, { code, message: sentence, cure, detail }) => {
+    const called = calledUser.slice(0, maxCalledChars)
     say({ code, sentence, cure, remote, called, ...detail }, `call refused without a record: ${code}`)
   }
 }

@@ -3,7 +3,7 @@
 import { signedNumber } from '../../lib/canonical-number.ts'
 import { splitList } from '../../sip/message/list.ts'
 import type { Attestation } from '../../contracts/number-trust.ts'
-import { numberIn } from '../parties/invite.ts'
+import { numberIn } from '../parties/asked.ts'
 import type { AccountFacts, Directory } from '../ports.ts'
 import type { CallerOrder } from './caller-identity.ts'
 
