@@ -1,4 +1,4 @@
-// The claims of CONTRIBUTING.md about the code, checked against the code.
+// The claims of CONTRIBUTING.md and ARCHITECTURE.md about the code, checked against the code.
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -36,5 +36,14 @@ describe('CONTRIBUTING', () => {
     const texts = await Promise.all(journeys.map((name) => readFile(join(folder, name), 'utf8')))
     expect(journeys.length).toBeGreaterThan(40)
     expect(journeys.filter((_, at) => !texts[at]?.startsWith('// '))).toEqual([])
+  })
+})
+
+describe('ARCHITECTURE', () => {
+  it('ARCHITECTURE names files and rooms of the sources that exist', async () => {
+    const text = await readFile(join(root, 'ARCHITECTURE.md'), 'utf8')
+    const paths = [...text.matchAll(/`([\w-]+\/(?:[\w./-]*\.ts|[\w/-]+\/)?)`/g)].map(([, path = '']) => path)
+    expect(paths.length).toBeGreaterThan(80)
+    expect(paths.filter((path) => !existsSync(join(root, 'src', path)))).toEqual([])
   })
 })
