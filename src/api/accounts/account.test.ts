@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../../../test/support/covers.ts'
-import type { LiveCall } from '../../calls/calls.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { createSid } from '../../lib/ids.ts'
 import { openTestApi } from '../../../test/support/api.ts'
@@ -252,7 +251,6 @@ describe('DELETE /Accounts/{sid}', () => {
     await api.post('/Clients', api.adminKey, { account_sid, username: 'u', password: 'secret' })
     const key = (await api.post('/ApiKeys', api.adminKey, { account_sid })).body as { token: string }
     await createUser(api.storage, { account_sid, service_provider_sid: api.own.service_provider_sid })
-    api.calls.push({ account_sid, call_sid: 'live' } as LiveCall)
     expect((await api.get(`/Accounts/${account_sid}`, key.token)).status).toBe(200)
 
     // Clients send their password with it: a body on DELETE has no meaning.
@@ -262,7 +260,6 @@ describe('DELETE /Accounts/{sid}', () => {
     expect(answer.status).toBe(204)
     expect((await api.get(`/Accounts/${account_sid}`, api.adminKey)).status).toBe(404)
     expect((await api.get('/Accounts', key.token)).status).toBe(401)
-    expect(api.hungUp).toContain('live')
     const rows = api.storage.for(systemTenancy)
     for (const table of ['applications', 'clients', 'api_keys', 'users', 'webhooks'] as const)
       expect(await rows[table].count({ where: { account_sid } as never })).toBe(0)

@@ -155,13 +155,9 @@ export const accounts = defineResource({
     if (next === null) await removeRealm(sip_realm, services)
     if (is_active === 0 || (next !== undefined && next !== sip_realm)) await forgetPhones(sip_realm, services)
   },
-  async afterDelete({ account_sid, sip_realm }, services) {
-    const { calls, log } = services
+  // The engine ends the calls of an account that is gone, on whichever node they are.
+  async afterDelete({ sip_realm }, services) {
     await removeRealm(sip_realm, services)
     await forgetPhones(sip_realm, services)
-    // No owner is left that could see or end these calls.
-    const live = calls.list(account_sid)
-    await Promise.all(live.map(({ call_sid }) => calls.hangUp(account_sid, call_sid)))
-    if (live.length > 0) log.info({ account_sid, calls: live.length }, 'calls of a removed account hung up')
   },
 })
