@@ -85,3 +85,26 @@ describe('a link of the documents', () => {
     expect(broken).toEqual([])
   })
 })
+
+describe('the changelog', () => {
+  it('has one entry for each version, and begins with the version of this tree', () => {
+    const titles = Array.from(
+      readFileSync(join(root, 'CHANGELOG.md'), 'utf8').matchAll(/^##+ (.*)$/gm),
+      ([, title = '']) => title,
+    )
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+    expect(titles[0]?.split(' ')[0]).toBe(version)
+    expect(titles.filter((title) => !/^\d+\.\d+\.\d+ \((unreleased|\d{4}-\d\d-\d\d)\)$/.test(title))).toEqual(
+      [],
+    )
+  })
+
+  it('names settings that exist', () => {
+    const known = readFileSync(join(root, 'docs/reference/settings.md'), 'utf8')
+    const named = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').match(/SWITCHHOOK_[A-Z_]+/g) ?? []
+    expect(named.length).toBeGreaterThan(5)
+    // This one is named because it is gone.
+    const absent = named.filter((name) => name !== 'SWITCHHOOK_REDIS_URL' && !known.includes(`\`${name}\``))
+    expect(absent).toEqual([])
+  })
+})
