@@ -8,7 +8,7 @@
 //   npm run bench -- --seconds 10            a shorter call load; --media-seconds 30 likewise
 //   npm run bench -- api --api-parts lists   only these parts of api, with commas between them: requests, lists, pages,
 //                                            logins, long-list, memory
-//   npm run bench -- --write figures.md     also writes the tables into a file; the last figures are in docs/benchmarks.md
+//   npm run bench -- --write figures.md      also writes the tables into a file; the last figures are in docs/benchmarks.md
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
