@@ -4,17 +4,19 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { adminApiKey, adminPassword, startPlatform, unlimited } from '../test/support/platform-process.ts'
-import type { Platform } from '../test/support/platform-process.ts'
+import {
+  adminApiKey,
+  adminPassword,
+  startPlatform,
+  unlimited,
+  type Platform,
+} from '../test/support/platform-process.ts'
 import { freePorts } from '../test/support/ports.ts'
 import type { ToolProcess } from '../test/support/processes.ts'
-import { fillApiData } from './api-data.ts'
-import type { ApiData } from './api-data.ts'
-import { load, pinned, serverCore } from './api-load.ts'
-import type { Load, Work } from './api-load.ts'
+import { fillApiData, type ApiData } from './api-data.ts'
+import { load, pinned, serverCore, type Load, type Work } from './api-load.ts'
 import { createOf, listsOf, worksOf } from './api-works.ts'
-import { median } from './figure.ts'
-import type { Figure } from './figure.ts'
+import { median, type Figure } from './figure.ts'
 import { residentMb } from './proc.ts'
 
 export const apiParts = ['requests', 'lists', 'pages', 'logins', 'long-list', 'memory'] as const

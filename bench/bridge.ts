@@ -7,13 +7,11 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Media, MediaSession } from '../src/media/media.ts'
-import { toTable } from './figure.ts'
-import type { Figure } from './figure.ts'
+import { toTable, type Figure } from './figure.ts'
 import { createBenchMedia, offerOf, workerMs } from './bench-media.ts'
 import { startBareRelay } from './bare-relay.ts'
 import { loadCore, pin, platformCore, unpin } from './cores.ts'
-import { startCrowd } from './rtp-crowd.ts'
-import type { Crowd, Heard } from './rtp-crowd.ts'
+import { startCrowd, type Crowd, type Heard } from './rtp-crowd.ts'
 
 const firstPort = 30_000
 const settleMs = 3000

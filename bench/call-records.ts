@@ -7,16 +7,14 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runOn, startPostgres } from '../test/support/postgres-server.ts'
 import { isMissing } from '../test/support/tools.ts'
-import { systemTenancy } from '../src/contracts/caller.ts'
-import type { Tenancy } from '../src/contracts/caller.ts'
+import { systemTenancy, type Tenancy } from '../src/contracts/caller.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { silentLogger } from '../src/lib/log.ts'
 import type { RecentCallQuery } from '../src/storage/calls/call-match.ts'
 import { createStorage } from '../src/storage/create-storage.ts'
 import type { Storage } from '../src/storage/storage.ts'
 import { createRetention } from '../src/storage/retention.ts'
-import { median, toTable } from './figure.ts'
-import type { Figure } from './figure.ts'
+import { median, toTable, type Figure } from './figure.ts'
 
 const { values: options } = parseArgs({
   options: { records: { type: 'string', default: '5000000' }, store: { type: 'string' } },

@@ -1,9 +1,7 @@
 // The cost of a whole inbound call under load: digest, call hook, 200, ACK, BYE, three status hooks, the record.
 import { setTimeout as delay } from 'node:timers/promises'
-import { provision } from '../test/support/platform-process.ts'
-import type { Platform, Tenant } from '../test/support/platform-process.ts'
-import { startSipp } from '../test/support/sipp.ts'
-import type { SippResult } from '../test/support/sipp.ts'
+import { provision, type Platform, type Tenant } from '../test/support/platform-process.ts'
+import { startSipp, type SippResult } from '../test/support/sipp.ts'
 import { until } from '../test/support/wait.ts'
 import type { Figure } from './figure.ts'
 import { startHookServer } from './hook-server.ts'

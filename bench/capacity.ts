@@ -8,10 +8,8 @@ import { AppError } from '../src/lib/errors.ts'
 import type { Media, MediaSession } from '../src/media/media.ts'
 import { createBenchMedia, offerOf, workerMs } from './bench-media.ts'
 import { loadCore, pin, platformCore, unpin } from './cores.ts'
-import { toTable } from './figure.ts'
-import type { Figure } from './figure.ts'
-import { startCrowd } from './rtp-crowd.ts'
-import type { Crowd } from './rtp-crowd.ts'
+import { toTable, type Figure } from './figure.ts'
+import { startCrowd, type Crowd } from './rtp-crowd.ts'
 
 const firstPort = 30_000
 const stepMs = 5000

@@ -2,10 +2,8 @@
 // can, then ordinary ones. It measures how many calls get through, when the alert is raised, and how long calls last
 // after the kill switch.
 import { setTimeout as delay } from 'node:timers/promises'
-import { startApplication } from '../test/support/application.ts'
-import type { Application } from '../test/support/application.ts'
-import { provision, startPlatform } from '../test/support/platform-process.ts'
-import type { Platform, Tenant } from '../test/support/platform-process.ts'
+import { startApplication, type Application } from '../test/support/application.ts'
+import { provision, startPlatform, type Platform, type Tenant } from '../test/support/platform-process.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { silentLogger } from '../src/lib/log.ts'
 import { createSip } from '../src/sip/create-sip.ts'

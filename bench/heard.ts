@@ -1,26 +1,21 @@
 // Audio quality, measured on the received RTP: a tone through a bridge and a whisper, at changes of the wiring, and
 // over a network that loses and delays packets.
 //   node bench/heard.ts
-import { createSocket } from 'node:dgram'
-import type { Socket } from 'node:dgram'
+import { createSocket, type Socket } from 'node:dgram'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { rms, slice, tone, toWav } from '../test/support/audio.ts'
-import type { Audio } from '../test/support/audio.ts'
+import { rms, slice, tone, toWav, type Audio } from '../test/support/audio.ts'
 import { createRandomBelow } from '../test/support/random.ts'
 import { silentLogger } from '../src/lib/log.ts'
-import { createLaws } from '../src/media/codecs/g711.ts'
-import type { Law } from '../src/media/codecs/g711.ts'
+import { createLaws, type Law } from '../src/media/codecs/g711.ts'
 import { createMedia } from '../src/media/create-media.ts'
 import type { Layer } from '../src/media/wiring.ts'
 import type { Media, MediaSession } from '../src/media/media.ts'
-import { parseRtp } from '../src/media/rtp/packet.ts'
-import type { RtpPacket } from '../src/media/rtp/packet.ts'
-import { toTable } from './figure.ts'
-import type { Figure } from './figure.ts'
+import { parseRtp, type RtpPacket } from '../src/media/rtp/packet.ts'
+import { toTable, type Figure } from './figure.ts'
 
 const sampleRate = 8000
 const frameSamples = 160

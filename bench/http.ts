@@ -4,8 +4,7 @@ import { startApplication } from '../test/support/application.ts'
 import { adminApiKey, provision, startPlatform, unlimited } from '../test/support/platform-process.ts'
 import { freePorts } from '../test/support/ports.ts'
 import { ToolProcess } from '../test/support/processes.ts'
-import { median } from './figure.ts'
-import type { Figure } from './figure.ts'
+import { median, type Figure } from './figure.ts'
 import { mainThreadCpuMs, processCpuMs } from './proc.ts'
 
 interface Round {

@@ -1,6 +1,5 @@
 // The platform as the call benchmarks use it: pinned to one core, with room for all calls and no limit of requests.
-import { startPlatform, unlimited } from '../test/support/platform-process.ts'
-import type { Platform } from '../test/support/platform-process.ts'
+import { startPlatform, unlimited, type Platform } from '../test/support/platform-process.ts'
 import { platformCore } from './cores.ts'
 import { median } from './figure.ts'
 import { load } from './http.ts'

@@ -9,11 +9,9 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { MediaSession } from '../src/media/media.ts'
 import { tone, toWav } from '../test/support/audio.ts'
-import { startRecorder } from '../test/support/rtp-recorder.ts'
-import type { Pacing, Recorder } from '../test/support/rtp-recorder.ts'
+import { startRecorder, type Pacing, type Recorder } from '../test/support/rtp-recorder.ts'
 import { createBenchMedia, offerOf, workerMs } from './bench-media.ts'
-import { toTable } from './figure.ts'
-import type { Figure } from './figure.ts'
+import { toTable, type Figure } from './figure.ts'
 
 export interface MediaBenchOptions {
   readonly seconds?: number

@@ -14,14 +14,11 @@ import { silentLogger } from '../src/lib/log.ts'
 import type { MediaSession } from '../src/media/media.ts'
 import type { Wiring } from '../src/media/wiring.ts'
 import { RecordingRing } from '../src/media/recording/recording-ring.ts'
-import { createRecorderThread } from '../src/recordings/recorder-thread.ts'
-import type { Taken } from '../src/recordings/recorder-thread.ts'
+import { createRecorderThread, type Taken } from '../src/recordings/recorder-thread.ts'
 import { createBenchMedia, offerOf } from './bench-media.ts'
 import { loadCore, pin, platformCore } from './cores.ts'
-import { median, toTable } from './figure.ts'
-import type { Figure } from './figure.ts'
-import { startCrowd } from './rtp-crowd.ts'
-import type { Crowd, Heard } from './rtp-crowd.ts'
+import { median, toTable, type Figure } from './figure.ts'
+import { startCrowd, type Crowd, type Heard } from './rtp-crowd.ts'
 
 const firstPort = 33_000
 const maxMore = 0.1

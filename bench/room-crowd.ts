@@ -2,8 +2,7 @@
 // loud packet now and then. All others send silence, and note when they hear which of the two, and how evenly packets
 // arrive.
 import { fork } from 'node:child_process'
-import { createSocket } from 'node:dgram'
-import type { Socket } from 'node:dgram'
+import { createSocket, type Socket } from 'node:dgram'
 import { constants, setPriority } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'

@@ -7,10 +7,8 @@ import { parseArgs } from 'node:util'
 import type { MediaSession } from '../src/media/media.ts'
 import { createBenchMedia, offerOf, workerMs } from './bench-media.ts'
 import { openPatiently } from './bridge.ts'
-import { toTable } from './figure.ts'
-import type { Figure } from './figure.ts'
-import { startRoomCrowd } from './room-crowd.ts'
-import type { HeardInRoom } from './room-crowd.ts'
+import { toTable, type Figure } from './figure.ts'
+import { startRoomCrowd, type HeardInRoom } from './room-crowd.ts'
 
 const firstPort = 32_000
 const settleMs = 3000

@@ -1,8 +1,7 @@
 // Many phones in a separate process, two by two: each sends a packet every 20 ms, in its own rhythm: silence with a
 // loud one now and then. Each notes when its partner's loud packet is heard.
 import { fork } from 'node:child_process'
-import { createSocket } from 'node:dgram'
-import type { Socket } from 'node:dgram'
+import { createSocket, type Socket } from 'node:dgram'
 import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { SrtpReceiver, SrtpSender } from '../src/media/srtp/srtp.ts'

@@ -1,7 +1,6 @@
 // A scanner: sends OPTIONS, REGISTER and INVITE in turn at a steady rate from the given number of addresses of the
 // loopback network, and reports what came back. scanner.ts runs it as a separate process.
-import { createSocket } from 'node:dgram'
-import type { Socket } from 'node:dgram'
+import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 
 export interface ScannerOptions {

@@ -1,11 +1,9 @@
 // The cost of a scanner beside good calls: main-thread CPU for its packets, and its effect on phones.
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { provision, startPlatform } from '../test/support/platform-process.ts'
-import type { Platform, Tenant } from '../test/support/platform-process.ts'
+import { provision, startPlatform, type Platform, type Tenant } from '../test/support/platform-process.ts'
 import { ToolProcess } from '../test/support/processes.ts'
-import { startSipp } from '../test/support/sipp.ts'
-import type { SippResult } from '../test/support/sipp.ts'
+import { startSipp, type SippResult } from '../test/support/sipp.ts'
 import { until } from '../test/support/wait.ts'
 import type { Figure } from './figure.ts'
 import { answerAndPause, startHookServer } from './hook-server.ts'

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startPlatform } from '../test/support/platform-process.ts'
-import { median } from './figure.ts'
-import type { Figure } from './figure.ts'
+import { median, type Figure } from './figure.ts'
 import { residentMb } from './proc.ts'
 
 export async function measureStart(): Promise<Figure[]> {

@@ -5,10 +5,14 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WebSocketServer } from 'ws'
 import { tone, toWav } from '../test/support/audio.ts'
-import { provision, startPlatform, unlimited } from '../test/support/platform-process.ts'
-import type { Platform, Tenant } from '../test/support/platform-process.ts'
-import { startRecorder } from '../test/support/rtp-recorder.ts'
-import type { Pacing, Recorder } from '../test/support/rtp-recorder.ts'
+import {
+  provision,
+  startPlatform,
+  unlimited,
+  type Platform,
+  type Tenant,
+} from '../test/support/platform-process.ts'
+import { startRecorder, type Pacing, type Recorder } from '../test/support/rtp-recorder.ts'
 import type { DialogListener, Sip } from '../src/sip/sip.ts'
 import type { Figure } from './figure.ts'
 import { processCpuMs, threadsMs } from './proc.ts'

@@ -1,10 +1,14 @@
 // The cost of TLS: CPU of a handshake with each kind of key, and memory of silent phones over secure WebSockets.
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createAuthority } from '../test/support/certificates.ts'
-import type { Certificate } from '../test/support/certificates.ts'
-import { provision, startPlatform, unlimited } from '../test/support/platform-process.ts'
-import type { Platform, Tenant } from '../test/support/platform-process.ts'
+import { createAuthority, type Certificate } from '../test/support/certificates.ts'
+import {
+  provision,
+  startPlatform,
+  unlimited,
+  type Platform,
+  type Tenant,
+} from '../test/support/platform-process.ts'
 import { freePorts } from '../test/support/ports.ts'
 import { ToolProcess } from '../test/support/processes.ts'
 import { loadCore, platformCore } from './cores.ts'

@@ -1,8 +1,7 @@
 // Browsers on one media worker: each sends audio and receives a playback, over ICE, DTLS and SRTP; the figure is their
 // use of processors.
 //   node bench/webrtc.ts --sessions 150 --seconds 30
-import { fork } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -13,8 +12,7 @@ import { parseArgs } from 'node:util'
 import type { Media, MediaSession } from '../src/media/media.ts'
 import { tone, toWav } from '../test/support/audio.ts'
 import { createBenchMedia } from './bench-media.ts'
-import { toTable } from './figure.ts'
-import type { Figure } from './figure.ts'
+import { toTable, type Figure } from './figure.ts'
 
 export interface WebRtcBenchOptions {
   readonly seconds?: number

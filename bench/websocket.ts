@@ -3,10 +3,14 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { WebSocketServer } from 'ws'
-import type { WebSocket } from 'ws'
-import { provision, startPlatform, unlimited } from '../test/support/platform-process.ts'
-import type { Platform, Tenant } from '../test/support/platform-process.ts'
+import { WebSocketServer, type WebSocket } from 'ws'
+import {
+  provision,
+  startPlatform,
+  unlimited,
+  type Platform,
+  type Tenant,
+} from '../test/support/platform-process.ts'
 import type { DialogListener, Sip } from '../src/sip/sip.ts'
 import { platformCore } from './cores.ts'
 import type { Figure } from './figure.ts'

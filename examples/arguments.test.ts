@@ -1,8 +1,7 @@
 // Tests of the terminal commands: their responses to invalid arguments, and to Ctrl-C before they are ready.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ToolProcess } from '../test/support/processes.ts'

@@ -1,7 +1,6 @@
 // A call centre: callers wait in a queue, agents take one after another, and a page serves as a wallboard.
 // Run it with `npm run example -- call-centre`.
-import { text } from './run/example.ts'
-import type { Example, Payload, Verb } from './run/example.ts'
+import { text, type Example, type Payload, type Verb } from './run/example.ts'
 
 const queue = 'support'
 const agents = ['anna', 'ben']

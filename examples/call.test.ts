@@ -1,10 +1,15 @@
 // The phone for the terminal, run as a child process that calls a real platform.
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startApplication } from '../test/support/application.ts'
-import type { Application } from '../test/support/application.ts'
-import { adminApiKey, codeCache, provision, sharedPlatform } from '../test/support/platform-process.ts'
-import type { Platform, Tenant } from '../test/support/platform-process.ts'
+import { startApplication, type Application } from '../test/support/application.ts'
+import {
+  adminApiKey,
+  codeCache,
+  provision,
+  sharedPlatform,
+  type Platform,
+  type Tenant,
+} from '../test/support/platform-process.ts'
 import { ToolProcess } from '../test/support/processes.ts'
 
 let application: Application

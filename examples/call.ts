@@ -1,7 +1,6 @@
 // `npm run call`: a phone for the terminal. It places one call, prints what it hears and presses the given keys.
 import { setTimeout as wait } from 'node:timers/promises'
-import { refusalIn } from './demo/journal-story.ts'
-import type { StoryEvent } from './demo/journal-story.ts'
+import { refusalIn, type StoryEvent } from './demo/journal-story.ts'
 import { placeCall, RefusedCall } from './demo/phone.ts'
 import { createClient, journalOfSipCall } from './demo/provision-demo.ts'
 import { portOf, readArguments } from './run/arguments.ts'

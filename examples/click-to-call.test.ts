@@ -1,10 +1,8 @@
 // Click to call with two real phones: the agent's rings first, then the customer's, and the two talk.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { toneSegments } from '../test/support/audio.ts'
-import type { Audio } from '../test/support/audio.ts'
-import { happens, startExample } from '../test/support/example-run.ts'
+import { toneSegments, type Audio } from '../test/support/audio.ts'
+import { happens, startExample, type ExampleRun } from '../test/support/example-run.ts'
 import { sharedPlatform } from '../test/support/platform-process.ts'
-import type { ExampleRun } from '../test/support/example-run.ts'
 import { createListening } from '../test/support/real-phones.ts'
 import { isMissing } from '../test/support/tools.ts'
 import { until } from '../test/support/wait.ts'

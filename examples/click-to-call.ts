@@ -1,7 +1,6 @@
 // Click to call: a page calls the agent first; when the agent answers, it calls the customer and connects the two.
 // Run it with `npm run example -- click-to-call`.
-import { text } from './run/example.ts'
-import type { Example, Page, Payload } from './run/example.ts'
+import { text, type Example, type Page, type Payload } from './run/example.ts'
 
 const callerId = '500'
 

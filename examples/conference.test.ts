@@ -1,11 +1,17 @@
 // The conference with three real phones: two wait, the third begins it, each hears only the others, all leave with it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Baresip } from '../test/support/baresip.ts'
-import { durationMs, rms, slice, soundSegments, toneSegments, toneShare } from '../test/support/audio.ts'
-import type { Audio } from '../test/support/audio.ts'
-import { happens, startExample } from '../test/support/example-run.ts'
+import {
+  durationMs,
+  rms,
+  slice,
+  soundSegments,
+  toneSegments,
+  toneShare,
+  type Audio,
+} from '../test/support/audio.ts'
+import { happens, startExample, type ExampleRun } from '../test/support/example-run.ts'
 import { sharedPlatform } from '../test/support/platform-process.ts'
-import type { ExampleRun } from '../test/support/example-run.ts'
 import { isMissing } from '../test/support/tools.ts'
 import { until } from '../test/support/wait.ts'
 import { waitingHz } from './conference.ts'

@@ -1,8 +1,7 @@
 // A conference with a moderator: earlier callers wait for the moderator, and all leave when the moderator hangs up.
 // Run it with `npm run example -- conference`.
 import { toneWav } from './hello.ts'
-import { text } from './run/example.ts'
-import type { Example, Verb } from './run/example.ts'
+import { text, type Example, type Verb } from './run/example.ts'
 
 /** The tone for waiting callers. */
 export const waitingHz = 425

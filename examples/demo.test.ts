@@ -1,13 +1,11 @@
 // The demo as a newcomer runs it: a child process, judged by its output and by what it leaves behind.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { readdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { adminApiKey, codeCache, sharedPlatform } from '../test/support/platform-process.ts'
-import type { Platform } from '../test/support/platform-process.ts'
+import { adminApiKey, codeCache, sharedPlatform, type Platform } from '../test/support/platform-process.ts'
 import { ToolProcess } from '../test/support/processes.ts'
 import { until } from '../test/support/wait.ts'
 

@@ -1,11 +1,9 @@
 // `npm run demo`: a phone calls the hello application through a platform, and the terminal shows what happens.
 // With --phone, your own softphone places the call.
 import { serveSoftphone, softphoneScript } from './browser/serve-softphone.ts'
-import { startOwnPlatform } from './demo/own-platform.ts'
-import type { OwnPlatform } from './demo/own-platform.ts'
+import { startOwnPlatform, type OwnPlatform } from './demo/own-platform.ts'
 import { provisionPhone } from './demo/provision-demo.ts'
-import { runCall } from './demo/run-call.ts'
-import type { CallRecord, CallTarget } from './demo/run-call.ts'
+import { runCall, type CallRecord, type CallTarget } from './demo/run-call.ts'
 import { startHelloApplication } from './hello.ts'
 import { portOf, readArguments } from './run/arguments.ts'
 import { interruption } from './run/interruption.ts'

@@ -1,8 +1,7 @@
 // The two applications over WebSocket audio, with a real phone that hears itself.
 import { afterAll, describe, expect, it } from 'vitest'
-import { happens, startExample } from '../test/support/example-run.ts'
+import { happens, startExample, type ExampleRun } from '../test/support/example-run.ts'
 import { sharedPlatform } from '../test/support/platform-process.ts'
-import type { ExampleRun } from '../test/support/example-run.ts'
 import { durationMs, slice, toneSegments, toneShare } from '../test/support/audio.ts'
 import { isMissing } from '../test/support/tools.ts'
 import { until } from '../test/support/wait.ts'

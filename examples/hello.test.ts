@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startHelloApplication } from './hello.ts'
-import type { HelloApplication, HelloOptions } from './hello.ts'
+import { startHelloApplication, type HelloApplication, type HelloOptions } from './hello.ts'
 
 let application: HelloApplication | undefined
 const printed: string[] = []

@@ -2,8 +2,7 @@
 // It uses nothing but Node, so that it can be read as a recipe for any language. Run it with `npm run demo`.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface HelloOptions {

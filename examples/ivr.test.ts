@@ -1,10 +1,8 @@
 // The menu with three real phones: the pressed keys, the users that are reached, the audio that is heard.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { soundSegments, toneSegments } from '../test/support/audio.ts'
-import type { Audio } from '../test/support/audio.ts'
-import { happens, startExample } from '../test/support/example-run.ts'
+import { soundSegments, toneSegments, type Audio } from '../test/support/audio.ts'
+import { happens, startExample, type ExampleRun } from '../test/support/example-run.ts'
 import { sharedPlatform } from '../test/support/platform-process.ts'
-import type { ExampleRun } from '../test/support/example-run.ts'
 import { createListening } from '../test/support/real-phones.ts'
 import { isMissing } from '../test/support/tools.ts'
 import { until } from '../test/support/wait.ts'

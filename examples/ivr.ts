@@ -1,7 +1,6 @@
 // A menu that connects callers: one for sales, two for support. Run it with `npm run example -- ivr`.
 import { toneWav } from './hello.ts'
-import { text } from './run/example.ts'
-import type { Example, Verb } from './run/example.ts'
+import { text, type Example, type Verb } from './run/example.ts'
 
 /** The user who takes the calls for each key. */
 const departments: Readonly<Record<string, string>> = { 1: 'sales', 2: 'support' }

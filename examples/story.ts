@@ -1,8 +1,7 @@
 // `npm run story`: prints the journal of a call as a story. The journal comes from a running platform, by the call's id,
 // or from standard input as the API returns it.
 import { json } from 'node:stream/consumers'
-import { journalStory } from './demo/journal-story.ts'
-import type { StoryEvent } from './demo/journal-story.ts'
+import { journalStory, type StoryEvent } from './demo/journal-story.ts'
 import { createClient, journalOfCall } from './demo/provision-demo.ts'
 import { readArguments } from './run/arguments.ts'
 

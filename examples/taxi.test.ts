@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { soundSegments } from '../test/support/audio.ts'
-import { happens, startExample } from '../test/support/example-run.ts'
-import type { ExampleRun } from '../test/support/example-run.ts'
+import { happens, startExample, type ExampleRun } from '../test/support/example-run.ts'
 import { isMissing } from '../test/support/tools.ts'
 import { until } from '../test/support/wait.ts'
 

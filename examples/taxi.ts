@@ -1,8 +1,7 @@
 // A menu over WebSocket: the platform opens a socket for each call, and the application answers and sends commands by
 // itself. Run it with `npm run example -- taxi`.
 import type { WebSocket } from 'ws'
-import { text } from './run/example.ts'
-import type { Example, Payload, Verb } from './run/example.ts'
+import { text, type Example, type Payload, type Verb } from './run/example.ts'
 
 const say = (words: string): Verb => ({ verb: 'say', text: words })
 

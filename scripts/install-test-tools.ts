@@ -3,8 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { commandPath, hasCommand, pythonFolder, tools } from '../test/support/tools.ts'
-import type { Tool } from '../test/support/tools.ts'
+import { commandPath, hasCommand, pythonFolder, tools, type Tool } from '../test/support/tools.ts'
 
 const all: readonly Tool[] = Object.values(tools)
 const missing = (): readonly Tool[] => all.filter((tool) => commandPath(tool) === undefined)

@@ -1,19 +1,13 @@
 // The composition root: starts every part in order, stops them in reverse.
 import type { Config } from './config/config.ts'
 import { sleep } from './lib/clock.ts'
-import { startAll, stopAll } from './lib/lifecycle.ts'
-import type { Part } from './lib/lifecycle.ts'
+import { startAll, stopAll, type Part } from './lib/lifecycle.ts'
 import type { LeveledLogger } from './lib/log.ts'
-import { createAdministration } from './parts/administration.ts'
-import type { Administration } from './parts/administration.ts'
-import { apiUrlOf, createBase, placesForOthers, shownPlace } from './parts/base.ts'
-import type { Base } from './parts/base.ts'
-import { createSound } from './parts/sound.ts'
-import type { Sound } from './parts/sound.ts'
-import { createTelephony } from './parts/telephony.ts'
-import type { Telephony } from './parts/telephony.ts'
-import { firstBoot } from './storage/first-boot.ts'
-import type { FirstBootOptions } from './storage/first-boot.ts'
+import { createAdministration, type Administration } from './parts/administration.ts'
+import { apiUrlOf, createBase, placesForOthers, shownPlace, type Base } from './parts/base.ts'
+import { createSound, type Sound } from './parts/sound.ts'
+import { createTelephony, type Telephony } from './parts/telephony.ts'
+import { firstBoot, type FirstBootOptions } from './storage/first-boot.ts'
 
 export interface App {
   /**

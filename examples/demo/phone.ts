@@ -1,22 +1,28 @@
 // The demo's phone: it places one call over SIP and UDP, proves its password, and handles the BYE that ends the call.
 import { randomBytes } from 'node:crypto'
-import { createSocket } from 'node:dgram'
-import type { Socket } from 'node:dgram'
+import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
-import { addressed, dialogHeaders, uacDialogState } from '../../src/sip/dialog/dialog-state.ts'
-import type { DialogState } from '../../src/sip/dialog/dialog-state.ts'
+import {
+  addressed,
+  dialogHeaders,
+  uacDialogState,
+  type DialogState,
+} from '../../src/sip/dialog/dialog-state.ts'
 import { digestResponse } from '../../src/sip/auth/digest.ts'
 import { parseAuthHeader, serializeAuthHeader } from '../../src/sip/message/auth-header.ts'
 import { ackFor, buildRequest, responseTo } from '../../src/sip/message/build.ts'
-import { headerOf } from '../../src/sip/message/message.ts'
-import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../../src/sip/message/message.ts'
+import {
+  headerOf,
+  type HeaderField,
+  type SipMessage,
+  type SipRequest,
+  type SipResponse,
+} from '../../src/sip/message/message.ts'
 import { parseMessage } from '../../src/sip/message/parse-message.ts'
 import { serializeMessage } from '../../src/sip/message/serialize-message.ts'
 import { magicCookie } from '../../src/sip/message/via.ts'
-import { catalogue, entryOf } from '../../src/lib/errors.ts'
-import type { ErrorCode } from '../../src/lib/errors.ts'
-import { openPhoneAudio } from './phone-audio.ts'
-import type { PhoneAudio, Sound } from './phone-audio.ts'
+import { catalogue, entryOf, type ErrorCode } from '../../src/lib/errors.ts'
+import { openPhoneAudio, type PhoneAudio, type Sound } from './phone-audio.ts'
 
 export interface PhoneOptions {
   /** The platform's SIP address. */

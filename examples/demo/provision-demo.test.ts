@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { accountApiKey, adminApiKey, startPlatform } from '../../test/support/platform-process.ts'
-import type { Platform } from '../../test/support/platform-process.ts'
+import {
+  accountApiKey,
+  adminApiKey,
+  startPlatform,
+  type Platform,
+} from '../../test/support/platform-process.ts'
 import { provisionCall, provisionPhone } from './provision-demo.ts'
 import { runCall } from './run-call.ts'
 

@@ -1,13 +1,10 @@
 // One call of the demo's phone to the hello application, printed as it happens, and the platform's record of it.
 import { setTimeout as wait } from 'node:timers/promises'
 import { phrases, startHelloApplication } from '../hello.ts'
-import { journalStory } from './journal-story.ts'
-import type { StoryEvent } from './journal-story.ts'
+import { journalStory, type StoryEvent } from './journal-story.ts'
 import type { Sound } from './phone-audio.ts'
-import { placeCall } from './phone.ts'
-import type { PhoneCall } from './phone.ts'
-import { createClient, provisionCall } from './provision-demo.ts'
-import type { CallDemo } from './provision-demo.ts'
+import { placeCall, type PhoneCall } from './phone.ts'
+import { createClient, provisionCall, type CallDemo } from './provision-demo.ts'
 
 export interface CallTarget {
   readonly baseUrl: string

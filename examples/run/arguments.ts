@@ -1,6 +1,5 @@
 // The arguments of an example: an error names the wrong argument rather than a place in Node.
-import { parseArgs } from 'node:util'
-import type { ParseArgsConfig } from 'node:util'
+import { parseArgs, type ParseArgsConfig } from 'node:util'
 
 /** Parses the arguments. Ends the process with the reason and the help if they are invalid. */
 export function readArguments<const T extends ParseArgsConfig>(

@@ -6,8 +6,8 @@ import {
   createClient,
   findIn,
   findOrCreateAccount,
+  type Api,
 } from '../demo/provision-demo.ts'
-import type { Api } from '../demo/provision-demo.ts'
 
 export interface ProvisionOptions {
   readonly baseUrl: string

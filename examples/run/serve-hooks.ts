@@ -1,12 +1,10 @@
 // The web server of an example: it verifies that the platform has signed a hook, and answers it with verbs.
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocketServer } from 'ws'
 import { isSignedWith } from '../hello.ts'
-import { text } from './example.ts'
-import type { Answers, Payload } from './example.ts'
+import { text, type Answers, type Payload } from './example.ts'
 import { pageHeaders, pageStyle } from './page-policy.ts'
 
 /** Returns the reason and the cure that the platform recorded for a refused call, or undefined if there are none. */

@@ -1,6 +1,5 @@
 // The audit log with the head of its chain.
-import { sql } from 'kysely'
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { id, isPostgres, required } from './columns.ts'
 
 export async function createAuditLog(db: Kysely<unknown>): Promise<void> {

@@ -1,7 +1,6 @@
 // The number of call records of each owner in each hour and day, with the triggers that maintain it. It gives exact
 // totals and distant pages without reading the records one by one. docs/decisions/0008-call-counts.md says why.
-import { sql } from 'kysely'
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { isPostgres, required } from './columns.ts'
 
 export async function createCallCounts(db: Kysely<unknown>): Promise<void> {

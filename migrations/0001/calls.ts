@@ -1,7 +1,6 @@
 // The tables that calls write: records, journals, notifications waiting for delivery. They have no foreign keys: a
 // record outlives its account, and calls do not pay for checks that they do not need.
-import { sql } from 'kysely'
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { id, isPostgres, preset, required } from './columns.ts'
 
 export async function createCalls(db: Kysely<unknown>): Promise<void> {

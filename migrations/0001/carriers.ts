@@ -1,6 +1,5 @@
 // Carriers with their gateways, phone numbers, Microsoft Teams tenants.
-import { sql } from 'kysely'
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import {
   application,
   carrier,
@@ -12,8 +11,8 @@ import {
   required,
   unique,
   versioned,
+  type Column,
 } from './columns.ts'
-import type { Column } from './columns.ts'
 
 export async function createCarriers(db: Kysely<unknown>): Promise<void> {
   await createVoipCarriers(db)

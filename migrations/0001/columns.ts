@@ -1,6 +1,11 @@
 // Columns and indexes that several tables have in common.
-import { PostgresAdapter, sql } from 'kysely'
-import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely'
+import {
+  PostgresAdapter,
+  sql,
+  type ColumnDefinitionBuilder,
+  type CreateTableBuilder,
+  type Kysely,
+} from 'kysely'
 
 export type Column = (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder
 

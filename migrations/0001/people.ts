@@ -1,8 +1,17 @@
 // API keys and users, with their sessions and password resets.
-import { sql } from 'kysely'
-import type { Kysely } from 'kysely'
-import { flag, id, owned, owner, preset, required, unique, uniqueIfAny, versioned } from './columns.ts'
-import type { Column } from './columns.ts'
+import { sql, type Kysely } from 'kysely'
+import {
+  flag,
+  id,
+  owned,
+  owner,
+  preset,
+  required,
+  unique,
+  uniqueIfAny,
+  versioned,
+  type Column,
+} from './columns.ts'
 
 export async function createPeople(db: Kysely<unknown>): Promise<void> {
   await createApiKeys(db)

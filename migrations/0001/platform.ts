@@ -1,6 +1,5 @@
 // Tables of the platform itself: settings, limits, its own addresses, alerts, responses kept for repeated requests.
-import { sql } from 'kysely'
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { flag, id, preset, provider, required, versioned } from './columns.ts'
 
 export async function createPlatform(db: Kysely<unknown>): Promise<void> {

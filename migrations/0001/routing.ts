@@ -1,6 +1,5 @@
 // Least cost routing: tables, their routes, and the carriers of each route.
-import { sql } from 'kysely'
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { carrier, flag, id, indexOwned, owned, owner, preset, required, versioned } from './columns.ts'
 
 /** Creates the tables. Routes and entries have the owner of their LCR. */

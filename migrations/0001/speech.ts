@@ -1,6 +1,5 @@
 // Credentials for speech vendors, and the voices that customers have had made by Google.
-import { sql } from 'kysely'
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { flag, id, owned, owner, preset, required, versioned } from './columns.ts'
 
 export async function createSpeech(db: Kysely<unknown>): Promise<void> {

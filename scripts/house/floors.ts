@@ -1,7 +1,6 @@
 // Finds imports that run up: within a part, each room and each listed file may import only what lies below it.
 import { floors } from './rooms.ts'
-import { isTest } from './sources.ts'
-import type { Source } from './sources.ts'
+import { isTest, type Source } from './sources.ts'
 
 /** One sentence for each import that runs up, and for each room of a part that has no floor. */
 export function floorFaults(sources: readonly Source[]): readonly string[] {

@@ -1,8 +1,7 @@
 // Finds imports that pass a wall of the tables in rooms.ts, or no door of it, and files that lie in no room.
 import { builtinModules } from 'node:module'
 import { compositionRoom, doors, leaves, packagesOfLeaves, rootFiles, walls } from './rooms.ts'
-import { isTest } from './sources.ts'
-import type { Source } from './sources.ts'
+import { isTest, type Source } from './sources.ts'
 
 /** One sentence for each import that is not allowed, and for each file that lies outside the rooms. */
 export function wallFaults(sources: readonly Source[]): readonly string[] {

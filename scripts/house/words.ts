@@ -1,6 +1,5 @@
 // Finds words in comments, titles of tests and documents that CONTRIBUTING asks not to be used.
-import { isTest } from './sources.ts'
-import type { Document, Source } from './sources.ts'
+import { isTest, type Document, type Source } from './sources.ts'
 
 interface Habit {
   readonly pattern: RegExp

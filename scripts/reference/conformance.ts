@@ -1,8 +1,7 @@
 // docs/reference/conformance.md, from the sentences that tests declare to cover (test/support/covers.ts).
 import { globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { createVitest } from 'vitest/node'
-import type { TestCase } from 'vitest/node'
+import { createVitest, type TestCase } from 'vitest/node'
 import type { Sentence } from '../../test/support/covers.ts'
 import { page, table } from './page.ts'
 

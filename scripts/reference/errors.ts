@@ -1,6 +1,5 @@
 // docs/reference/errors.md, from the catalogue in src/lib/errors/.
-import { catalogue, entryOf } from '../../src/lib/errors.ts'
-import type { ErrorCode } from '../../src/lib/errors.ts'
+import { catalogue, entryOf, type ErrorCode } from '../../src/lib/errors.ts'
 import { page, table } from './page.ts'
 
 export function errorsPage(): string {

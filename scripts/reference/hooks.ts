@@ -1,7 +1,6 @@
 // docs/reference/hooks.md, from src/api/docs/hook-payloads.ts.
-import { commonFields } from '../../src/api/docs/hook-fields.ts'
+import { commonFields, type HookDescription, type HookField } from '../../src/api/docs/hook-fields.ts'
 import { hookDescriptions, hookExamples, ofJambonz } from '../../src/api/docs/hook-payloads.ts'
-import type { HookDescription, HookField } from '../../src/api/docs/hook-fields.ts'
 import { page, table } from './page.ts'
 
 export function hooksPage(): string {

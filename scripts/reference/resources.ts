@@ -2,8 +2,7 @@
 import { apiRoutes } from '../../src/api/index.ts'
 import { createOpenApi } from '../../src/api/openapi/create-openapi.ts'
 import { readExamples } from '../../src/api/openapi/examples.ts'
-import { page, propertyTable, table } from './page.ts'
-import type { Schema } from './page.ts'
+import { page, propertyTable, table, type Schema } from './page.ts'
 
 interface Operation {
   readonly tags: readonly string[]

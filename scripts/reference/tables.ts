@@ -1,8 +1,7 @@
 // Writes src/storage/tables.ts: the row types and references of the schema that the migrations make.
 import { Kysely, SqliteDialect } from 'kysely'
 import { migrate } from '../../src/storage/database/migrate.ts'
-import { openConnection } from '../../src/storage/sqlite/sqlite-connection.ts'
-import type { Connection } from '../../src/storage/sqlite/sqlite-connection.ts'
+import { openConnection, type Connection } from '../../src/storage/sqlite/sqlite-connection.ts'
 import type { Schema } from '../../src/storage/tables.ts'
 import { columnTypes } from './column-types.ts'
 

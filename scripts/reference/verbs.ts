@@ -1,8 +1,7 @@
 // docs/reference/verbs.md, from src/verbs/.
 import type { VerbText } from '../../src/verbs/define/describe-verb.ts'
 import { verbShapes, verbTexts } from '../../src/verbs/index.ts'
-import { page, propertyTable } from './page.ts'
-import type { Schema } from './page.ts'
+import { page, propertyTable, type Schema } from './page.ts'
 
 export function verbsPage(): string {
   return page('Verbs', '`src/verbs/`', [

@@ -1,6 +1,10 @@
 // docs/reference/websocket.md, from src/api/docs/socket-frames.ts and the declarations of commands.
-import { heardFrames, sentFrames, socketExamples } from '../../src/api/docs/socket-frames.ts'
-import type { FrameDescription } from '../../src/api/docs/socket-frames.ts'
+import {
+  heardFrames,
+  sentFrames,
+  socketExamples,
+  type FrameDescription,
+} from '../../src/api/docs/socket-frames.ts'
 import { commandFrames } from '../../src/commands/index.ts'
 import { page, table } from './page.ts'
 

@@ -1,9 +1,7 @@
 // The client side of ACME (RFC 8555): an account, an order, its challenges by HTTP, the certificate.
-import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto'
-import type { KeyObject } from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto'
 import { certificateRequest, createKeyPair, keyToPem } from '../certificates/x509.ts'
-import { sleep } from '../lib/clock.ts'
-import type { Clock } from '../lib/clock.ts'
+import { sleep, type Clock } from '../lib/clock.ts'
 import { readJson } from '../lib/read-json.ts'
 import type { AnswerHead, Outgoing } from '../outgoing/outgoing.ts'
 import type { Challenge } from './acme.ts'

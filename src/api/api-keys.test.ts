@@ -3,8 +3,7 @@ import { covers } from '../../test/support/covers.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createSid } from '../lib/ids.ts'
 import { systemTenancy } from '../contracts/caller.ts'
-import { openTestApi } from '../../test/support/api.ts'
-import type { TestApi } from '../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../test/support/api.ts'
 
 let api: TestApi
 const clock = createFakeClock()

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../../test/support/covers.ts'
 import { systemTenancy } from '../contracts/caller.ts'
-import { openTestApi } from '../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../test/support/api.ts'
 import { createUser } from '../../test/support/api-tenants.ts'
-import type { TestApi } from '../../test/support/api.ts'
 
 let api: TestApi
 beforeAll(async () => {

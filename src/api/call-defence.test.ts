@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestApi } from '../../test/support/api.ts'
-import type { TestApi } from '../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../test/support/api.ts'
 import { createDirectory } from '../directory/create-directory.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 

@@ -7,11 +7,13 @@ import {
   killSwitches,
   destinationClasses,
   choicesOf,
+  type CallDefence,
+  type DefenceLimit,
+  type DestinationClass,
+  type StoredChoices,
 } from '../calls/defence-settings.ts'
-import type { CallDefence, DefenceLimit, DestinationClass, StoredChoices } from '../calls/defence-settings.ts'
 import type { Row } from '../storage/storage.ts'
-import { createField } from './define/field.ts'
-import type { Changes, Field } from './define/field.ts'
+import { createField, type Changes, type Field } from './define/field.ts'
 import { boolean, choice, integer, text } from './define/fields.ts'
 import { number, object, wordOrNull } from './define/reply-fields.ts'
 import type { RecordContext } from './define/request.ts'

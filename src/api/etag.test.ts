@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openTestApi } from '../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../test/support/api.ts'
 import { createUser } from '../../test/support/api-tenants.ts'
-import type { TestApi } from '../../test/support/api.ts'
 import type { ApiAnswer } from '../../test/support/api-request.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import { apiRoutes } from './index.ts'

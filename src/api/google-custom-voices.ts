@@ -1,12 +1,10 @@
 // The resource GoogleCustomVoice: a voice that a customer had made at Google. Each belongs to a credential for Google.
 import { AppError } from '../lib/errors.ts'
 import { choice, createdAt, flag, recordSid, sid, text } from './define/fields.ts'
-import { createField } from './define/field.ts'
-import type { Field } from './define/field.ts'
+import { createField, type Field } from './define/field.ts'
 import { list as listOf } from './define/reply-fields.ts'
 import { defineResource } from './define/resource.ts'
-import { defineRoute, everyone } from './define/route.ts'
-import type { ApiRoute } from './define/route.ts'
+import { defineRoute, everyone, type ApiRoute } from './define/route.ts'
 import type { Row } from '../storage/storage.ts'
 
 // Google's keys have some ten thousand characters; this limit leaves room.

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openTestApi } from '../../test/support/api.ts'
-import type { TestApi } from '../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../test/support/api.ts'
 import type { ApiAnswer } from '../../test/support/api-request.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { systemTenancy } from '../contracts/caller.ts'

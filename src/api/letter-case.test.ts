@@ -1,7 +1,6 @@
 // The letter case of ids has no effect in any place; that of names has.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestApi } from '../../test/support/api.ts'
-import type { TestApi } from '../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../test/support/api.ts'
 
 let api: TestApi
 beforeAll(async () => {

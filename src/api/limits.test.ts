@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../../test/support/covers.ts'
-import { openTestApi } from '../../test/support/api.ts'
-import type { TestApi } from '../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../test/support/api.ts'
 
 let api: TestApi
 beforeAll(async () => {

@@ -1,7 +1,6 @@
 // The operator’s share of an account also holds for the lists that the API reads.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openTestApi } from '../../test/support/api.ts'
-import type { TestApi } from '../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../test/support/api.ts'
 
 const read = Promise.withResolvers<void>()
 let api: TestApi

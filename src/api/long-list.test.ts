@@ -1,7 +1,6 @@
 // Lists longer than one chunk are whole and in order, and hold up no other request.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openTestApi } from '../../test/support/api.ts'
-import type { TestApi } from '../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../test/support/api.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 
 const count = 1300

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../../test/support/covers.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import { createSid } from '../lib/ids.ts'
-import { openTestApi } from '../../test/support/api.ts'
-import type { TestApi } from '../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../test/support/api.ts'
 
 const calledByOthers = new Set<string>()
 const texts = new Map<string, readonly string[]>()

@@ -4,8 +4,7 @@ import { maxInstructions, maxMatched, maxRepeats, patternFault } from '../lib/pa
 import type { Repositories, Row } from '../storage/storage.ts'
 import { demandFreeRange } from './number-ranges.ts'
 import { tooLarge } from './lcrs/dial-pattern.ts'
-import { createField } from './define/field.ts'
-import type { Field } from './define/field.ts'
+import { createField, type Field } from './define/field.ts'
 import { partOf, recordSid, sid, text } from './define/fields.ts'
 import { defineResource } from './define/resource.ts'
 

@@ -1,7 +1,6 @@
 // Query strings as clients write them: parameters left empty, words in any letter case, a plus that is not encoded.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestApi } from '../../test/support/api.ts'
-import type { TestApi } from '../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../test/support/api.ts'
 
 let api: TestApi
 beforeAll(async () => {

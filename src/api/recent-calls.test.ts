@@ -5,8 +5,7 @@ import type { JournalEvent } from '../calls/journal.ts'
 import type { CallAttempt } from '../contracts/call-record.ts'
 import type { IdentityFinding } from '../contracts/number-trust.ts'
 import { createSid } from '../lib/ids.ts'
-import { openTestApi } from '../../test/support/api.ts'
-import type { TestApi } from '../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../test/support/api.ts'
 import type { TestTenant } from '../../test/support/api-tenants.ts'
 
 const start = Date.parse('2026-11-20T10:00:00.000Z')

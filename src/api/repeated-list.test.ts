@@ -1,7 +1,6 @@
 // Lists that are read again are as current as the first time, and never those of another caller.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestApi } from '../../test/support/api.ts'
-import type { TestApi } from '../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../test/support/api.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createListMemo } from './define/list-memo.ts'
 import { applications } from './applications.ts'

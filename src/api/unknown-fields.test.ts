@@ -1,7 +1,6 @@
 // Misspelt fields of bodies over the whole API.
 import { afterEach, describe, expect, it } from 'vitest'
-import { openTestApi } from '../../test/support/api.ts'
-import type { TestApi } from '../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../test/support/api.ts'
 import { createSid } from '../lib/ids.ts'
 import { apiRoutes } from './index.ts'
 

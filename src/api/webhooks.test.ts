@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../../test/support/covers.ts'
 import { createSid } from '../lib/ids.ts'
-import { openTestApi } from '../../test/support/api.ts'
-import type { TestApi } from '../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../test/support/api.ts'
 
 let api: TestApi
 beforeAll(async () => {

@@ -1,6 +1,5 @@
 // A file that is being received: in memory while it is short, since callers wait for the disk; then on the disk.
-import { open } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
+import { open, type FileHandle } from 'node:fs/promises'
 
 /** The most bytes of one file in memory: a few seconds of speech or music. */
 const maxShortBytes = 256 * 1024

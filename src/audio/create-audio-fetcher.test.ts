@@ -3,16 +3,14 @@ import { access, appendFile, mkdir, mkdtemp, readFile, readdir, rm, stat, writeF
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { serveLocally, startReceiver } from '../../test/support/local-http.ts'
-import type { Reply } from '../../test/support/local-http.ts'
+import { serveLocally, startReceiver, type Reply } from '../../test/support/local-http.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { until } from '../../test/support/wait.ts'
 import { actingFor } from '../lib/acting-for.ts'
 import { isGrowing } from '../lib/growing-file.ts'
 import { createLogger, silentLogger } from '../lib/log.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
-import { createAudioFetcher } from './create-audio-fetcher.ts'
-import type { AudioFetcherOptions } from './create-audio-fetcher.ts'
+import { createAudioFetcher, type AudioFetcherOptions } from './create-audio-fetcher.ts'
 
 let cacheDir = ''
 const closing: (() => Promise<void>)[] = []

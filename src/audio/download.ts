@@ -1,7 +1,6 @@
 // The download of an audio file. A long file can be played from its head on while the rest is being received.
 import { createHash } from 'node:crypto'
-import { audioKindOf, headBytes, kindBytes } from '../lib/audio/audio-kind.ts'
-import type { PlayableKind } from '../lib/audio/audio-kind.ts'
+import { audioKindOf, headBytes, kindBytes, type PlayableKind } from '../lib/audio/audio-kind.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { AnswerHead, BodySink, Outgoing } from '../outgoing/outgoing.ts'

@@ -1,8 +1,7 @@
 // Azure Blob Storage over REST, with a connection string that holds the account's key or a shared access signature.
 import { createHmac } from 'node:crypto'
 import { bodyOf, sizeOf } from './content.ts'
-import { methodOf, rangeOf } from './vendor.ts'
-import type { BucketVendor, BucketVendorOptions } from './vendor.ts'
+import { methodOf, rangeOf, type BucketVendor, type BucketVendorOptions } from './vendor.ts'
 import { baseUrl, bucketName, neededPart, pathOf, toTagHeader, unusable } from './credential.ts'
 
 const serviceVersion = '2021-12-02'

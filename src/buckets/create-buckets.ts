@@ -2,8 +2,7 @@
 import { finished } from 'node:stream'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
-import { createObjects } from './objects.ts'
-import type { ObjectsOptions } from './objects.ts'
+import { createObjects, type ObjectsOptions } from './objects.ts'
 import { tryBucket } from './try-bucket.ts'
 import type { Buckets } from './buckets.ts'
 

@@ -3,16 +3,16 @@ import { createSid } from '../lib/ids.ts'
 import { textOf } from '../lib/members.ts'
 import { createServiceAccountTokens, googleTokenUrl } from '../outgoing/service-account.ts'
 import { askStorage, readDocument } from './ask-storage.ts'
-import type {
-  BucketCredential,
-  BucketJob,
-  BucketVendor,
-  BucketVendorOptions,
-  StoredObject,
-} from './vendor.ts'
 import { bodyOf } from './content.ts'
 import { bucketName, neededPart, tagsOf } from './credential.ts'
-import { rangeOf } from './vendor.ts'
+import {
+  rangeOf,
+  type BucketCredential,
+  type BucketJob,
+  type BucketVendor,
+  type BucketVendorOptions,
+  type StoredObject,
+} from './vendor.ts'
 
 const name = 'google'
 const scope = 'https://www.googleapis.com/auth/devstorage.read_write'

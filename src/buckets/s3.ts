@@ -3,8 +3,14 @@ import { createHash } from 'node:crypto'
 import { textOf } from '../lib/members.ts'
 import { signForAws } from '../outgoing/sign-aws.ts'
 import { bodyOf } from './content.ts'
-import { methodOf, rangeOf } from './vendor.ts'
-import type { BucketCredential, BucketVendor, BucketVendorOptions, ObjectAction } from './vendor.ts'
+import {
+  methodOf,
+  rangeOf,
+  type BucketCredential,
+  type BucketVendor,
+  type BucketVendorOptions,
+  type ObjectAction,
+} from './vendor.ts'
 import { baseUrl, bucketName, neededPart, pathOf, toTagHeader, unusable } from './credential.ts'
 
 /** Returns the URL of a bucket, without a trailing slash. */

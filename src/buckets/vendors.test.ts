@@ -18,8 +18,7 @@ import type { Outgoing } from '../outgoing/outgoing.ts'
 import { createAzure } from './azure.ts'
 import type { BucketCredential, BucketJob, BucketVendorMaker } from './vendor.ts'
 import { createGoogle } from './google.ts'
-import { createObjects } from './objects.ts'
-import type { Objects } from './objects.ts'
+import { createObjects, type Objects } from './objects.ts'
 import { createAwsS3, createS3Compatible } from './s3.ts'
 
 const clock = createFakeClock(Date.parse('2026-11-21T08:30:00.000Z'))

@@ -5,10 +5,12 @@ import { AppError, entryOf } from '../lib/errors.ts'
 import { createLogger } from '../lib/log.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import { account, application } from '../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import { heldAnswer } from '../../test/support/scripted-engine/scripted-hooks.ts'
 import { settle } from '../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../test/support/scripted-engine/plain-verbs.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-messages.ts'
 import type { ScriptedDialog } from '../../test/support/scripted-engine/scripted-dialog.ts'

@@ -2,11 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { failureFields } from '../../test/support/reason-fields.ts'
 import { answer, rest, runVerbs, verb } from '../../test/support/scripted-engine/script.ts'
 import { account, callRequest, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import { placeOn } from '../../test/support/scripted-engine/place-on.ts'
 import { heldAnswer } from '../../test/support/scripted-engine/scripted-hooks.ts'
 import { settle } from '../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../test/support/scripted-engine/plain-verbs.ts'
 import { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-messages.ts'

@@ -2,13 +2,14 @@
 import { describe, expect, it } from 'vitest'
 import { createRandomBelow } from '../../test/support/random.ts'
 import { AppError } from '../lib/errors.ts'
-import { isFinal } from './journal/call-status.ts'
-import type { CallStatus } from './journal/call-status.ts'
+import { isFinal, type CallStatus } from './journal/call-status.ts'
 import { account } from '../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import { heldAnswer } from '../../test/support/scripted-engine/scripted-hooks.ts'
 import { settle } from '../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../test/support/scripted-engine/plain-verbs.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-messages.ts'
 import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'

@@ -1,10 +1,12 @@
 // The platform's address in a call, where the platform has one in each of several networks.
 import { describe, expect, it } from 'vitest'
 import { callRequest, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import { placeOn } from '../../test/support/scripted-engine/place-on.ts'
 import { settle } from '../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../test/support/scripted-engine/plain-verbs.ts'
 
 const office = '192.0.2.7'

@@ -9,9 +9,11 @@ import { freePorts } from '../../test/support/ports.ts'
 import { RtpVoice } from '../../test/support/rtp-voice.ts'
 import { until } from '../../test/support/wait.ts'
 import { account, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import { settle } from '../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedDialog } from '../../test/support/scripted-engine/scripted-dialog.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-messages.ts'
 import { silentLogger } from '../lib/log.ts'

@@ -1,11 +1,10 @@
 // The interfaces that the call engine needs from the rest of the platform. app.ts passes in values of these shapes;
 // the engine does not import the code that makes them.
-import type { OfferedHandshake, OfferedKeys } from '../media/media.ts'
+import type { OfferedHandshake, OfferedKeys, KeyWay } from '../media/media.ts'
 import type { Hook } from '../contracts/hook.ts'
 import type { Pattern } from '../lib/pattern.ts'
 import type { CallDefence } from './defence-settings.ts'
 import type { RecordingFormat } from '../contracts/recording.ts'
-import type { KeyWay } from '../media/media.ts'
 import type { Sip } from '../sip/sip.ts'
 import type { Transport } from '../sip/transport/transports.ts'
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { account } from '../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../test/support/scripted-engine/turns.ts'
-import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../test/support/scripted-engine/plain-verbs.ts'
 
 /** Two calls that are up. */

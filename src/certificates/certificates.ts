@@ -5,15 +5,13 @@ import { createSecureContext } from 'node:tls'
 import type { Clock } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
-import { repeat } from '../lib/repeat.ts'
-import type { Repetition } from '../lib/repeat.ts'
+import { repeat, type Repetition } from '../lib/repeat.ts'
 import { StartError } from '../lib/start-error.ts'
 import { WatchedFiles } from '../lib/watched-files.ts'
 import type { TlsPair } from './certificate-choice.ts'
 import { isForDevelopment } from './own-certificate.ts'
 import { parseRevocationLists, UnknownSignature } from './revocation.ts'
-import { commonTlsOptions } from './tls-server.ts'
-import type { TlsIdentity } from './tls-server.ts'
+import { commonTlsOptions, type TlsIdentity } from './tls-server.ts'
 
 /** Paths of PEM files. */
 export interface PairFiles {

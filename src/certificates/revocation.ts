@@ -1,7 +1,6 @@
 // The certificates that their authorities have revoked, from lists in files (RFC 5280 §5). A list counts only for its
 // own authority: the option `crl` of Node.js requires a list of every authority on the way.
-import { X509Certificate, verify } from 'node:crypto'
-import type { KeyObject } from 'node:crypto'
+import { X509Certificate, verify, type KeyObject } from 'node:crypto'
 
 /** A DER value: its tag, its content, and the whole encoding. */
 interface Value {

@@ -2,10 +2,8 @@
 // (RFC 6066 §3).
 import { constants } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { createSecureContext, TLSSocket } from 'node:tls'
-import type { SecureContext, SecureContextOptions } from 'node:tls'
-import { choiceFor, readPairs } from './certificate-choice.ts'
-import type { ReadPair, TlsPairs } from './certificate-choice.ts'
+import { createSecureContext, TLSSocket, type SecureContext, type SecureContextOptions } from 'node:tls'
+import { choiceFor, readPairs, type ReadPair, type TlsPairs } from './certificate-choice.ts'
 
 /** The certificates that this side shows, and the authorities it trusts, in PEM. */
 export interface TlsIdentity extends TlsPairs {

@@ -1,6 +1,5 @@
 // Self-signed certificates, and requests for others (RFC 5280, RFC 2986), with P-256 keys.
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
-import type { KeyObject } from 'node:crypto'
+import { generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto'
 import { isIP, isIPv4 } from 'node:net'
 import {
   bitString,
@@ -14,8 +13,8 @@ import {
   utcTime,
   utf8String,
   yes,
+  type Der,
 } from './der.ts'
-import type { Der } from './der.ts'
 
 export interface KeyPair {
   readonly privateKey: KeyObject

@@ -1,8 +1,7 @@
 // The command boostAudioSignal: sets how loud the far end hears everything.
 import { decibelPattern, maxGainDb, minGainDb, toDecibels } from '../calls/command.ts'
 import { defineCommand } from './define/define-command.ts'
-import { json } from './define/values.ts'
-import type { JsonSchema } from './define/values.ts'
+import { json, type JsonSchema } from './define/values.ts'
 
 const gain: JsonSchema = {
   type: ['number', 'string'],

@@ -4,10 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { steps, talking } from '../../test/support/scripted-engine/dialling.ts'
 import { account, application } from '../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../test/support/scripted-engine/turns.ts'
-import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import { heldAnswer } from '../../test/support/scripted-engine/scripted-hooks.ts'
 import { scriptedRecorder } from '../../test/support/scripted-engine/scripted-recorder.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { AppError } from '../lib/errors.ts'
 import { parseVerbs } from '../verbs/index.ts'

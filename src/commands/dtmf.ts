@@ -1,7 +1,6 @@
 // The command dtmf: presses keys at the far end.
 import { defineCommand } from './define/define-command.ts'
-import { json } from './define/values.ts'
-import type { JsonSchema } from './define/values.ts'
+import { json, type JsonSchema } from './define/values.ts'
 
 const usualMs = 250
 

@@ -1,12 +1,10 @@
 // The command record: the option `record` of `config`, for the leg that the path names.
-import { changeRunning, readyRecording } from '../calls/command.ts'
-import type { RecordAction } from '../calls/command.ts'
+import { changeRunning, readyRecording, type RecordAction } from '../calls/command.ts'
 import { AppError } from '../lib/errors.ts'
 import { printable } from '../lib/printable.ts'
 import { besideOf } from './define/beside.ts'
 import { defineCommand } from './define/define-command.ts'
-import { json } from './define/values.ts'
-import type { JsonSchema } from './define/values.ts'
+import { json, type JsonSchema } from './define/values.ts'
 
 interface Given {
   readonly action: RecordAction

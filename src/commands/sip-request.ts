@@ -1,10 +1,8 @@
 // The command sip_request: sends a request to the far end within the dialog, and returns its response to the client.
-import { maxContentLength, toRequest, ownMethods } from '../calls/command.ts'
-import type { OwnMethod } from '../calls/command.ts'
+import { maxContentLength, toRequest, ownMethods, type OwnMethod } from '../calls/command.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineCommand } from './define/define-command.ts'
-import { json } from './define/values.ts'
-import type { JsonSchema } from './define/values.ts'
+import { json, type JsonSchema } from './define/values.ts'
 
 interface Given {
   readonly method: OwnMethod

@@ -1,6 +1,5 @@
 // Settings of access: secrets of the first boot, rate limits, and the records that accounts may make.
-import { apiKey, count, onOff, optionalText } from './setting.ts'
-import type { Setting } from './setting.ts'
+import { apiKey, count, onOff, optionalText, type Setting } from './setting.ts'
 
 export const accessSettings = {
   adminPassword: {

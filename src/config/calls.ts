@@ -1,7 +1,6 @@
 // Settings of calls: how they are taken, shared out and ended.
 import { availableParallelism } from 'node:os'
-import { count } from './setting.ts'
-import type { Setting } from './setting.ts'
+import { count, type Setting } from './setting.ts'
 
 /** An algorithm for SIP passwords (RFC 8760). */
 export type SipDigest = 'MD5' | 'SHA-256'

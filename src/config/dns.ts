@@ -1,7 +1,6 @@
 // Settings of the name server that keeps the records of SIP realms.
 import { isIP } from 'node:net'
-import { domainName } from './setting.ts'
-import type { Setting } from './setting.ts'
+import { domainName, type Setting } from './setting.ts'
 
 export const dnsSettings = {
   dnsServer: {

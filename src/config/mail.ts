@@ -1,6 +1,5 @@
 // Settings for sending mails.
-import { optionalText } from './setting.ts'
-import type { Setting } from './setting.ts'
+import { optionalText, type Setting } from './setting.ts'
 
 export const mailSettings = {
   smtpUrl: {

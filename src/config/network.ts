@@ -1,7 +1,6 @@
 // Settings of the network: where the platform listens, how it is reached, whom it trusts.
 import { isIP } from 'node:net'
-import { optionalText, parseRanges, port } from './setting.ts'
-import type { Setting } from './setting.ts'
+import { optionalText, parseRanges, port, type Setting } from './setting.ts'
 
 export const networkSettings = {
   bind: {

@@ -1,7 +1,6 @@
 // Settings of the process: how it logs and stops.
 import type { LogLevel } from '../lib/log.ts'
-import { count } from './setting.ts'
-import type { Setting } from './setting.ts'
+import { count, type Setting } from './setting.ts'
 
 export const processSettings = {
   logLevel: {

@@ -1,6 +1,5 @@
 // Settings of TLS and WebSockets: ports, certificates, and the web pages that may connect.
-import { domainName, optionalText } from './setting.ts'
-import type { Setting } from './setting.ts'
+import { domainName, optionalText, type Setting } from './setting.ts'
 
 // Let's Encrypt allows ten times as many names in one certificate; each name costs a request to this machine.
 const maxAcmeDomains = 10

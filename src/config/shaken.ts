@@ -1,6 +1,5 @@
 // Settings of STIR/SHAKEN, the signed identity of callers: trusted authorities, and the key that signs calls.
-import { optionalText } from './setting.ts'
-import type { Setting } from './setting.ts'
+import { optionalText, type Setting } from './setting.ts'
 
 const maxUrlChars = 512
 

@@ -1,6 +1,5 @@
 // Settings of stored data: where, and for how long.
-import { count, optionalText } from './setting.ts'
-import type { Setting } from './setting.ts'
+import { count, optionalText, type Setting } from './setting.ts'
 
 export const storageSettings = {
   dataDir: {

@@ -1,6 +1,5 @@
 // Settings of Microsoft Teams: where its SIP proxies are, and which addresses belong to it.
-import { parseRanges } from './setting.ts'
-import type { Setting } from './setting.ts'
+import { parseRanges, type Setting } from './setting.ts'
 
 /** A SIP proxy of Microsoft. */
 interface TeamsProxy {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { onEachStore } from '../../test/support/each-store.ts'
-import type { TestStorage } from '../../test/support/each-store.ts'
+import { onEachStore, type TestStorage } from '../../test/support/each-store.ts'
 import { createAcmeStore } from './acme-store.ts'
 
 onEachStore(({ open }) => {

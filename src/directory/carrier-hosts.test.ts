@@ -1,14 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '../../test/support/wait.ts'
-import { createCarrierHosts } from './carrier-hosts.ts'
-import type { CarrierHosts } from './carrier-hosts.ts'
+import { createCarrierHosts, type CarrierHosts } from './carrier-hosts.ts'
 import { systemTenancy } from '../contracts/caller.ts'
-import { createFakeClock } from '../../test/support/fake-clock.ts'
-import type { FakeClock } from '../../test/support/fake-clock.ts'
+import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import type { Repositories } from '../storage/storage.ts'
-import { onEachStore } from '../../test/support/each-store.ts'
-import type { TestStorage } from '../../test/support/each-store.ts'
+import { onEachStore, type TestStorage } from '../../test/support/each-store.ts'
 
 onEachStore(({ open }) => {
   let test: TestStorage

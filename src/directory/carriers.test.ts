@@ -4,8 +4,12 @@ import type { StorageDirectory } from './directory.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import type { Repositories, Row } from '../storage/storage.ts'
-import { makeAccount, onEachStore } from '../../test/support/each-store.ts'
-import type { TestAccount, TestStorage } from '../../test/support/each-store.ts'
+import {
+  makeAccount,
+  onEachStore,
+  type TestAccount,
+  type TestStorage,
+} from '../../test/support/each-store.ts'
 
 onEachStore(({ open }) => {
   let test: TestStorage

@@ -2,8 +2,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createDeviceLimits } from './device-limits.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import type { Binding } from '../sip/sip.ts'
-import { makeAccount, openTestStorage } from '../../test/support/each-store.ts'
-import type { TestAccount, TestStorage } from '../../test/support/each-store.ts'
+import {
+  makeAccount,
+  openTestStorage,
+  type TestAccount,
+  type TestStorage,
+} from '../../test/support/each-store.ts'
 
 let test: TestStorage
 let own: TestAccount & { readonly realm: string }

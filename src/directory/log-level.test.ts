@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../contracts/caller.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { createLogger } from '../lib/log.ts'
-import type { LogLevel } from '../lib/log.ts'
+import { createLogger, type LogLevel } from '../lib/log.ts'
 import { createLogLevel } from './log-level.ts'
-import { openTestStorage } from '../../test/support/each-store.ts'
-import type { TestStorage } from '../../test/support/each-store.ts'
+import { openTestStorage, type TestStorage } from '../../test/support/each-store.ts'
 import { until } from '../../test/support/wait.ts'
 
 let test: TestStorage

@@ -2,11 +2,9 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { systemTenancy } from '../contracts/caller.ts'
 import type { Binding } from '../sip/sip.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { makeAccount, openTestStorage } from '../../test/support/each-store.ts'
-import type { TestStorage } from '../../test/support/each-store.ts'
+import { makeAccount, openTestStorage, type TestStorage } from '../../test/support/each-store.ts'
 import { createDirectory } from './create-directory.ts'
-import { createRegisteredPhones } from './registered-phones.ts'
-import type { RegisteredPhones } from './registered-phones.ts'
+import { createRegisteredPhones, type RegisteredPhones } from './registered-phones.ts'
 
 const realm = 'a.example.test'
 const aorOf = (username: string) => `${username}@${realm}`

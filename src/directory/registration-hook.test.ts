@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts'
 import { AppError } from '../lib/errors.ts'
-import type { FakeClock } from '../../test/support/fake-clock.ts'
 import { createRegistrationHook } from './registration-hook.ts'
 import type { DigestQuestion, Judge } from '../sip/sip.ts'
 import type { HookRequest } from '../contracts/hook.ts'

@@ -2,12 +2,11 @@
 // REGISTER or an INVITE, instead of the stored clients.
 import { hash } from 'node:crypto'
 import { toHeaderFields } from '../calls/application/app-headers.ts'
-import type { Alerts } from '../contracts/alert.ts'
 import type { Hook, Hooks } from '../contracts/hook.ts'
 import { actingFor } from '../lib/acting-for.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import { hookAlertType } from '../contracts/alert.ts'
+import { hookAlertType, type Alerts } from '../contracts/alert.ts'
 import { isSid } from '../lib/ids.ts'
 import { memberOf, textOf } from '../lib/members.ts'
 import type { SipRequest } from '../sip/message/message.ts'

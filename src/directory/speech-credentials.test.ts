@@ -7,8 +7,12 @@ import { silentLogger } from '../lib/log.ts'
 import type { SpeechCredentials } from '../speech/speech.ts'
 import { createSpeechDirectory } from './speech-credentials.ts'
 import type { Row } from '../storage/storage.ts'
-import { makeAccount, openTestStorage } from '../../test/support/each-store.ts'
-import type { TestAccount, TestStorage } from '../../test/support/each-store.ts'
+import {
+  makeAccount,
+  openTestStorage,
+  type TestAccount,
+  type TestStorage,
+} from '../../test/support/each-store.ts'
 
 const clock = createFakeClock()
 let test: TestStorage

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { makeAccount, onEachStore } from '../../test/support/each-store.ts'
-import type { TestAccount, TestStorage } from '../../test/support/each-store.ts'
+import {
+  makeAccount,
+  onEachStore,
+  type TestAccount,
+  type TestStorage,
+} from '../../test/support/each-store.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import { createDirectory } from './create-directory.ts'
 import type { StorageDirectory } from './directory.ts'

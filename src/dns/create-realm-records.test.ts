@@ -3,15 +3,13 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../../test/support/covers.ts'
-import { startBind } from '../../test/support/bind.ts'
-import type { NameServer } from '../../test/support/bind.ts'
+import { startBind, type NameServer } from '../../test/support/bind.ts'
 import { isMissing } from '../../test/support/tools.ts'
 import { until } from '../../test/support/wait.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createRealmRecords } from './create-realm-records.ts'
 import type { RealmRecords } from './dns.ts'
-import { createUpdateClient } from './create-update-client.ts'
-import type { UpdateClientOptions } from './create-update-client.ts'
+import { createUpdateClient, type UpdateClientOptions } from './create-update-client.ts'
 
 const target = { address: '192.0.2.7', port: 5062 }
 

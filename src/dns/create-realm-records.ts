@@ -2,8 +2,7 @@
 import { isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { AppError } from '../lib/errors.ts'
-import { encodeName, uint16 } from './message.ts'
-import type { Change, RecordType, ResourceRecord } from './message.ts'
+import { encodeName, uint16, type Change, type RecordType, type ResourceRecord } from './message.ts'
 import type { RealmRecords, UpdateClient } from './dns.ts'
 
 export interface RealmRecordsOptions {

@@ -7,8 +7,7 @@ import type { Clock, Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { UpdateClient } from './dns.ts'
 import { encodeUpdate, parseReply } from './message.ts'
-import { isAuthentic, sign, signatureError } from './tsig.ts'
-import type { Signed, TsigKey } from './tsig.ts'
+import { isAuthentic, sign, signatureError, type Signed, type TsigKey } from './tsig.ts'
 
 export interface UpdateClientOptions {
   /** An IP address. */

@@ -1,7 +1,6 @@
 // Signatures of DNS messages with a shared secret: RFC 8945, with hmac-sha256.
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { encodeName, encodeRecord, readName, types, uint16 } from './message.ts'
-import type { Reply } from './message.ts'
+import { encodeName, encodeRecord, readName, types, uint16, type Reply } from './message.ts'
 
 export interface TsigKey {
   readonly name: string

@@ -5,10 +5,8 @@ import { get } from 'node:http'
 import { warnDays } from '../certificates/certificates.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Names } from '../network/names.ts'
-import type { Check, Finding } from './doctor.ts'
-import { bad, note, ok } from './doctor.ts'
-import { isRunning } from './running-platform.ts'
-import type { RunningPlatform } from './running-platform.ts'
+import { bad, note, ok, type Check, type Finding } from './doctor.ts'
+import { isRunning, type RunningPlatform } from './running-platform.ts'
 
 export interface AcmeDomainsOptions {
   readonly domains: readonly string[]

@@ -1,13 +1,10 @@
 // The check that certificates have the names by which accounts are reached over TLS: their SIP realms, and the FQDNs of
 // their Microsoft Teams tenants.
-import { choiceFor } from '../certificates/certificate-choice.ts'
-import type { ReadPair } from '../certificates/certificate-choice.ts'
+import { choiceFor, type ReadPair } from '../certificates/certificate-choice.ts'
 import { isForDevelopment } from '../certificates/own-certificate.ts'
 import { systemTenancy } from '../contracts/caller.ts'
-import { rowsIfAny } from './database.ts'
-import type { Rows } from './database.ts'
-import { bad, note } from './doctor.ts'
-import type { Finding } from './doctor.ts'
+import { rowsIfAny, type Rows } from './database.ts'
+import { bad, note, type Finding } from './doctor.ts'
 
 // The most rows that an operator waits for, and the most names that one reads.
 const maxRows = 200

@@ -1,17 +1,13 @@
 // The check of the certificates in the settings: whether they can be used, for which names, and how long.
 import { X509Certificate } from 'node:crypto'
 import { rootCertificates } from 'node:tls'
-import type { Check, Finding } from './doctor.ts'
-import { bad, note, ok } from './doctor.ts'
-import { choiceFor, readPair } from '../certificates/certificate-choice.ts'
-import type { ReadPair, TlsPair } from '../certificates/certificate-choice.ts'
-import { lookAtCertificates, warnDays } from '../certificates/certificates.ts'
-import type { CertificateFilesOptions } from '../certificates/certificates.ts'
+import { bad, note, ok, type Check, type Finding } from './doctor.ts'
+import { choiceFor, readPair, type ReadPair, type TlsPair } from '../certificates/certificate-choice.ts'
+import { lookAtCertificates, warnDays, type CertificateFilesOptions } from '../certificates/certificates.ts'
 import { isForDevelopment } from '../certificates/own-certificate.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { StartError } from '../lib/start-error.ts'
-import { lookAtShown } from './shown-certificates.ts'
-import type { SecurePorts } from './shown-certificates.ts'
+import { lookAtShown, type SecurePorts } from './shown-certificates.ts'
 
 export interface CertificatesCheckOptions {
   /** Undefined if none is set. */

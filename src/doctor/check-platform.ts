@@ -1,6 +1,5 @@
 // The check that the platform runs, and is well.
-import type { Check, Finding } from './doctor.ts'
-import { bad, note, ok } from './doctor.ts'
+import { bad, note, ok, type Check, type Finding } from './doctor.ts'
 import type { RunningPlatform } from './running-platform.ts'
 
 export function createPlatformCheck(platform: () => Promise<RunningPlatform>): Check {

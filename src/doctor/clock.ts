@@ -1,10 +1,8 @@
 // The check of the machine's clock, against those of servers that other checks contact.
 import type { Clock } from '../lib/clock.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
-import { rowsIfAny } from './database.ts'
-import type { Rows } from './database.ts'
-import type { Check } from './doctor.ts'
-import { bad, note, ok } from './doctor.ts'
+import { rowsIfAny, type Rows } from './database.ts'
+import { bad, note, ok, type Check } from './doctor.ts'
 
 /** The lead of another machine's clock over this one: a range, since a request takes time. */
 export interface ClockSample {

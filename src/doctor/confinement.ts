@@ -1,7 +1,6 @@
 // The check of what confines the process that carries the media of browsers: its user, and a filter of system calls.
 import { readFile } from 'node:fs/promises'
-import type { Check, Finding } from './doctor.ts'
-import { bad, note, ok } from './doctor.ts'
+import { bad, note, ok, type Check, type Finding } from './doctor.ts'
 import type { RunningPlatform } from './running-platform.ts'
 
 export interface ConfinementOptions {

@@ -6,10 +6,8 @@ import type { SpeechVendors } from '../speech/speech.ts'
 import type { TestResults } from '../speech/try-vendor.ts'
 import type { Settings } from '../speech/vendor.ts'
 import type { Row } from '../storage/storage.ts'
-import { rowsIfAny } from './database.ts'
-import type { Rows } from './database.ts'
-import type { Check, Finding } from './doctor.ts'
-import { bad, findingOf, note, ok } from './doctor.ts'
+import { rowsIfAny, type Rows } from './database.ts'
+import { bad, findingOf, note, ok, type Check, type Finding } from './doctor.ts'
 
 export interface CredentialsOptions {
   readonly rows: Rows

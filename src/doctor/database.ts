@@ -1,6 +1,5 @@
 // The check that the database can be read with the key of the settings.
-import type { Check } from './doctor.ts'
-import { note, ok } from './doctor.ts'
+import { note, ok, type Check } from './doctor.ts'
 import type { StorageLook } from '../storage/look.ts'
 
 /**

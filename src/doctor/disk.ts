@@ -2,8 +2,7 @@
 import { constants } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { dirname, relative, resolve, sep } from 'node:path'
-import type { Check, Finding } from './doctor.ts'
-import { bad, findingOf, note, ok } from './doctor.ts'
+import { bad, findingOf, note, ok, type Check, type Finding } from './doctor.ts'
 import { StartError } from '../lib/start-error.ts'
 
 export interface DiskOptions {

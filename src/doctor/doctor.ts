@@ -1,8 +1,7 @@
 // The setup doctor: the shape of a check and its findings, and the parallel run of all checks. No check changes
 // anything.
 import { AppError } from '../lib/errors.ts'
-import { sleep } from '../lib/clock.ts'
-import type { Clock } from '../lib/clock.ts'
+import { sleep, type Clock } from '../lib/clock.ts'
 import { StartError } from '../lib/start-error.ts'
 
 /** `note`: nothing is wrong as far as can be determined, or nothing can be. */

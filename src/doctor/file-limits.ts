@@ -1,7 +1,6 @@
 // The check that the process may open as many files and sockets as the calls that the settings allow may take.
 import { readFile } from 'node:fs/promises'
-import type { Check } from './doctor.ts'
-import { bad, note, ok } from './doctor.ts'
+import { bad, note, ok, type Check } from './doctor.ts'
 import type { RunningPlatform } from './running-platform.ts'
 
 export interface FileLimitsOptions {

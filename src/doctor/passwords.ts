@@ -2,10 +2,8 @@
 import { systemTenancy } from '../contracts/caller.ts'
 import { hashApiKey } from '../lib/api-key.ts'
 import { isPublished, publishedSecrets } from '../lib/published-secrets.ts'
-import { rowsIfAny } from './database.ts'
-import type { Rows } from './database.ts'
-import type { Check, Finding } from './doctor.ts'
-import { bad, note, ok } from './doctor.ts'
+import { rowsIfAny, type Rows } from './database.ts'
+import { bad, note, ok, type Check, type Finding } from './doctor.ts'
 
 export interface PasswordsCheckOptions {
   readonly rows: Rows

@@ -2,13 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { connect, createServer, isIPv6 } from 'node:net'
-import type { Check, Finding } from './doctor.ts'
-import { bad, findingOf, note, ok } from './doctor.ts'
+import { bad, findingOf, note, ok, type Check, type Finding } from './doctor.ts'
 import { demandPorts } from '../media/transport/ports.ts'
 import type { PortRange } from '../media/worker-setup.ts'
 import { toListenError } from '../network/listen-error.ts'
-import { isRunning, reachable } from './running-platform.ts'
-import type { RunningPlatform } from './running-platform.ts'
+import { isRunning, reachable, type RunningPlatform } from './running-platform.ts'
 
 export interface PortsOptions {
   readonly bind: string

@@ -1,8 +1,7 @@
 // The check of the address that phones and carriers see, and whether there is NAT between.
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import type { Check, Finding } from './doctor.ts'
-import { bad, note, ok } from './doctor.ts'
+import { bad, note, ok, type Check, type Finding } from './doctor.ts'
 import { createAddressGuard } from '../network/address-guard.ts'
 import { createLocalAddress } from '../network/local-address.ts'
 import type { Clock } from '../lib/clock.ts'

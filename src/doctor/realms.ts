@@ -3,10 +3,8 @@ import { systemTenancy } from '../contracts/caller.ts'
 import type { UpdateClient } from '../dns/dns.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Names } from '../network/names.ts'
-import { rowsIfAny } from './database.ts'
-import type { Rows } from './database.ts'
-import type { Check, Finding } from './doctor.ts'
-import { bad, findingOf, note, ok } from './doctor.ts'
+import { rowsIfAny, type Rows } from './database.ts'
+import { bad, findingOf, note, ok, type Check, type Finding } from './doctor.ts'
 
 export interface RealmsOptions {
   readonly rows: Rows

@@ -1,12 +1,9 @@
 // The check that the TLS ports show the certificates of the files: a handshake with each, as a phone makes it.
 import type { X509Certificate } from 'node:crypto'
 import { connect } from 'node:tls'
-import type { Finding } from './doctor.ts'
-import { choiceFor, hostNamesOf } from '../certificates/certificate-choice.ts'
-import type { ReadPair } from '../certificates/certificate-choice.ts'
-import { bad, note, ok } from './doctor.ts'
-import { isRunning, reachable } from './running-platform.ts'
-import type { RunningPlatform } from './running-platform.ts'
+import { choiceFor, hostNamesOf, type ReadPair } from '../certificates/certificate-choice.ts'
+import { bad, note, ok, type Finding } from './doctor.ts'
+import { isRunning, reachable, type RunningPlatform } from './running-platform.ts'
 
 export interface SecurePorts {
   readonly bind: string

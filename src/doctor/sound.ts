@@ -1,10 +1,8 @@
 // The check that a packet to the announced address and an RTP port reaches this machine.
 import { randomBytes } from 'node:crypto'
-import { createSocket } from 'node:dgram'
-import type { Socket } from 'node:dgram'
+import { createSocket, type Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
-import type { Check, Finding } from './doctor.ts'
-import { note, ok } from './doctor.ts'
+import { note, ok, type Check, type Finding } from './doctor.ts'
 import { openSockets, PortPool } from '../media/transport/ports.ts'
 import type { PortRange } from '../media/worker-setup.ts'
 import { createLocalAddress } from '../network/local-address.ts'

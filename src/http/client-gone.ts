@@ -1,7 +1,6 @@
 // The client of one request, and whether it is still connected.
 import type { ServerResponse } from 'node:http'
-import type { Asker } from '../lib/asker.ts'
-import { goneError } from '../lib/asker.ts'
+import { goneError, type Asker } from '../lib/asker.ts'
 
 export function isClientGone({ req, writableFinished }: ServerResponse): boolean {
   return req.socket.destroyed && !writableFinished

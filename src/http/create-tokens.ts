@@ -3,8 +3,7 @@ import { JWTExpired, JOSEError } from 'jose/errors'
 import { SignJWT } from 'jose/jwt/sign'
 import { jwtVerify } from 'jose/jwt/verify'
 import type { Clock } from '../lib/clock.ts'
-import { tokenLifetimeMs } from './tokens.ts'
-import type { Tokens } from './tokens.ts'
+import { tokenLifetimeMs, type Tokens } from './tokens.ts'
 
 export function createTokens(secret: string, clock: Clock): Tokens {
   const key = new TextEncoder().encode(secret)

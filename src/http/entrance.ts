@@ -1,13 +1,15 @@
 // Connections to the HTTP server: accepted in clear or over TLS, counted, and handed over when they become WebSockets.
 import type { IncomingMessage, Server } from 'node:http'
-import { isIP } from 'node:net'
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import type { TlsIdentity } from '../certificates/tls-server.ts'
 import type { WebSocketTaker } from '../network/web-socket-upgrade.ts'
 import type { Clock } from '../lib/clock.ts'
 import { toPlainAddress } from '../network/mapped-address.ts'
-import { createConnectionLimit } from './limits/connection-limit.ts'
-import type { ConnectionLimit, ConnectionLimitOptions } from './limits/connection-limit.ts'
+import {
+  createConnectionLimit,
+  type ConnectionLimit,
+  type ConnectionLimitOptions,
+} from './limits/connection-limit.ts'
 import { SecureListener } from './secure-listener.ts'
 
 export interface EntranceOptions extends ConnectionLimitOptions {

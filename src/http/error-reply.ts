@@ -1,6 +1,5 @@
 // The only place that turns a failure into an HTTP response: {msg, code, request_id, cure}.
-import { AppError, catalogue, entryOf } from '../lib/errors.ts'
-import type { ErrorCode } from '../lib/errors.ts'
+import { AppError, catalogue, entryOf, type ErrorCode } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 
 export interface ErrorReply {

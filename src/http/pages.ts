@@ -2,8 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../lib/errors.ts'
 import type { HttpPage } from './route.ts'
-import { createStaticAnswer } from './static-answer.ts'
-import type { StaticAnswer } from './static-answer.ts'
+import { createStaticAnswer, type StaticAnswer } from './static-answer.ts'
 
 /** Reports a browser, which names HTML; programs name JSON, anything or nothing. */
 export function wantsPage(accept = ''): boolean {

@@ -1,10 +1,8 @@
 // A file that is read while it is written, by threads that share only the disk. While it grows, a mark lies beside it;
 // a writer that gives up leaves its reason in the mark.
-import { readFile, rm, writeFile } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
+import { readFile, rm, writeFile, type FileHandle } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { AppError } from './errors.ts'
-import type { ErrorCode } from './errors.ts'
+import { AppError, type ErrorCode } from './errors.ts'
 
 // A tenth of the audio that a listener has read ahead.
 const lookEveryMs = 50

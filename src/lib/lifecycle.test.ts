@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { startAll } from './lifecycle.ts'
-import type { Part } from './lifecycle.ts'
+import { startAll, type Part } from './lifecycle.ts'
 import { silentLogger } from './log.ts'
 
 /** Returns the notes of three parts; the second one calls `during` while it starts. */

@@ -1,6 +1,5 @@
 // The one structured logger. The message is a constant phrase, the data are fields; secrets are redacted here.
-import { pino } from 'pino'
-import type { DestinationStream, Logger as PinoLogger } from 'pino'
+import { pino, type DestinationStream, type Logger as PinoLogger } from 'pino'
 
 export type Logger = Pick<PinoLogger, 'error' | 'warn' | 'info' | 'debug' | 'child' | 'isLevelEnabled'>
 /** Its level may be changed while it is in use; `child` loggers keep the one that they were made with. */

@@ -77,7 +77,7 @@ describe('JSON of others', () => {
       /^api\/(tts-cache|recent-calls)\.ts$/,
       /^api\/(define\/fields|carriers\/carrier-health|carriers\/voip-carriers|call-details\/recording)\.ts$/,
       /^api\/(speech-credentials\/(masking|settings)|accounts\/(bucket-credential|test-bucket))\.ts$/,
-      /^calls\/(defence\/stored-choices|journal\/recovery)\.ts$/,
+      /^calls\/(defence-settings|journal\/recovery)\.ts$/,
       /^(buckets\/google|outgoing\/service-account|webhooks\/sender)\.ts$/,
       /^lib\/(growing-file|terminal-log|read-json)\.ts$/,
       // Names of a body that has been read.

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { membersOf } from './schema-members.ts'
-import type { MemberSchema } from './schema-members.ts'
+import { membersOf, type MemberSchema } from './schema-members.ts'
 
 const text: MemberSchema = {}
 

@@ -4,8 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { createEncoder, Application, Signal } from 'libopus-wasm'
 import { expect, it } from 'vitest'
 import { createRandom } from '../../test/support/random.ts'
-import { bridge, sine, VirtualLegs } from '../../test/support/virtual-legs.ts'
-import type { VirtualPhone } from '../../test/support/virtual-legs.ts'
+import { bridge, sine, VirtualLegs, type VirtualPhone } from '../../test/support/virtual-legs.ts'
 import type { Agreement } from './sdp/agreement.ts'
 
 const frameSamples = 320

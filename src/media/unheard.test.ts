@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { UnheardAddresses } from './rtp/unheard-addresses.ts'
-import { bridge, sine, VirtualLegs } from '../../test/support/virtual-legs.ts'
-import type { VirtualPhone } from '../../test/support/virtual-legs.ts'
+import { bridge, sine, VirtualLegs, type VirtualPhone } from '../../test/support/virtual-legs.ts'
 
 const reportsAt = { address: '192.0.2.1', port: 5005 }
 

@@ -3,8 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { bridge, levelDb, longestGapMs, sine, VirtualLegs } from '../../test/support/virtual-legs.ts'
 import { agreedOn, toneDb, WidePhone } from '../../test/support/wide-phone.ts'
-import { clockRateOf } from './codecs/codecs.ts'
-import type { Encoding } from './codecs/codecs.ts'
+import { clockRateOf, type Encoding } from './codecs/codecs.ts'
 import type { Decoder } from './codecs/coders.ts'
 
 async function pairOf(a: Encoding, b: Encoding) {

@@ -1,10 +1,8 @@
 // The connections of the HTTP client: HTTP/1.1, kept alive, each to an address that was checked.
 import { Agent, buildConnector } from 'undici'
-import type { AddressGuard } from '../network/address-guard.ts'
-import { literalOf } from '../network/address-guard.ts'
+import { literalOf, type AddressGuard } from '../network/address-guard.ts'
 import { refusedAddress } from './errors.ts'
-import { guardedLookup } from './guarded-lookup.ts'
-import type { Resolve } from './guarded-lookup.ts'
+import { guardedLookup, type Resolve } from './guarded-lookup.ts'
 import { readPastContinue } from './interim-answers.ts'
 
 export interface AgentOptions {

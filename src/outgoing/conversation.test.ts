@@ -1,10 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { serveWebSockets } from '../../test/support/web-socket.ts'
-import type { WebSocketHandlers } from '../../test/support/web-socket.ts'
+import { serveWebSockets, type WebSocketHandlers } from '../../test/support/web-socket.ts'
 import { silentLogger } from '../lib/log.ts'
-import { createOutgoing } from './create-outgoing.ts'
+import { createOutgoing, type OutgoingOptions } from './create-outgoing.ts'
 import type { Conversation, Outgoing } from './outgoing.ts'
-import type { OutgoingOptions } from './create-outgoing.ts'
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {

@@ -1,7 +1,6 @@
 // One conversation over a WebSocket (RFC 6455): sends all messages, then receives until enough was heard or the other
 // side closes; bounded in time and bytes. The given dispatcher guards its destination.
-import { WebSocket } from 'undici'
-import type { Dispatcher } from 'undici'
+import { WebSocket, type Dispatcher } from 'undici'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { ExchangeLimit, toOutgoingError } from './errors.ts'

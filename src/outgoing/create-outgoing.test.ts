@@ -1,16 +1,13 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { RequestListener, ServerResponse } from 'node:http'
-import { createServer as createTcpServer } from 'node:net'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import type { AddressInfo, Server, Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../lib/log.ts'
 import { actingFor } from '../lib/acting-for.ts'
-import { createOutgoing } from './create-outgoing.ts'
+import { createOutgoing, type OutgoingOptions } from './create-outgoing.ts'
 import type { Outgoing, OutgoingRequest } from './outgoing.ts'
-import type { OutgoingOptions } from './create-outgoing.ts'
 
 const open: { close(): unknown }[] = []
 

@@ -1,16 +1,13 @@
 // The client for WebSockets that stay open. It may go where HTTP may: each host, also that of a redirect, passes the
 // guard.
 import type { ClientRequestArgs, IncomingMessage } from 'node:http'
-import { connect as connectPlain, isIP } from 'node:net'
-import type { Socket as NetSocket } from 'node:net'
+import { connect as connectPlain, isIP, type Socket as NetSocket } from 'node:net'
 import { connect as connectSecure } from 'node:tls'
 import type { WebSocket } from 'ws'
 import type { Clock } from '../lib/clock.ts'
-import { createAddressGuard, literalOf, parseTarget } from '../network/address-guard.ts'
-import type { AddressGuard } from '../network/address-guard.ts'
+import { createAddressGuard, literalOf, parseTarget, type AddressGuard } from '../network/address-guard.ts'
 import { ExchangeLimit, refusedAddress, toOutgoingError } from './errors.ts'
-import { guardedLookup } from './guarded-lookup.ts'
-import type { Resolve } from './guarded-lookup.ts'
+import { guardedLookup, type Resolve } from './guarded-lookup.ts'
 import { endOf, refusal } from './socket-ends.ts'
 import type { Socket, SocketRequest, Sockets } from './sockets.ts'
 

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createMailer } from './mail.ts'
-import { openSmtpServer } from '../../test/support/smtp.ts'
-import type { SmtpServer, SmtpServerOptions } from '../../test/support/smtp.ts'
+import { openSmtpServer, type SmtpServer, type SmtpServerOptions } from '../../test/support/smtp.ts'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {

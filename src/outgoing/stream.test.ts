@@ -2,16 +2,14 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { serveLocally } from '../../test/support/local-http.ts'
-import type { LocalServer } from '../../test/support/local-http.ts'
+import { serveLocally, type LocalServer } from '../../test/support/local-http.ts'
 import { Inbox, until } from '../../test/support/wait.ts'
 import { AppError } from '../lib/errors.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from './create-outgoing.ts'
 import type { Outgoing } from './outgoing.ts'
-import { streamAnswer } from './stream.ts'
-import type { StreamedAnswer, StreamedRequest } from './stream.ts'
+import { streamAnswer, type StreamedAnswer, type StreamedRequest } from './stream.ts'
 
 const megabyte = 1024 * 1024
 const clock = createFakeClock()

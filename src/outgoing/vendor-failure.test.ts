@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { AppError, catalogue } from '../lib/errors.ts'
-import type { ErrorCode } from '../lib/errors.ts'
-import { toReason, toVendorError, vendorRefusal } from './vendor-failure.ts'
-import type { VendorRefusal } from './vendor-failure.ts'
+import { AppError, catalogue, type ErrorCode } from '../lib/errors.ts'
+import { toReason, toVendorError, vendorRefusal, type VendorRefusal } from './vendor-failure.ts'
 
 const refusal = (contentType: string, body: string, more: Partial<VendorRefusal> = {}): string =>
   vendorRefusal('bucket_failed', {

@@ -1,7 +1,6 @@
 // The errors for refusals of vendors: a sentence with the vendor's own reason, without the secrets that it may have
 // repeated.
-import { AppError } from '../lib/errors.ts'
-import type { ErrorCode } from '../lib/errors.ts'
+import { AppError, type ErrorCode } from '../lib/errors.ts'
 import { textOf } from '../lib/members.ts'
 import { readJson } from '../lib/read-json.ts'
 

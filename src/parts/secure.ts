@@ -1,13 +1,12 @@
 // The parts that serve TLS and WebSockets, made from the settings.
 import { existsSync } from 'node:fs'
 import type { Acme } from '../acme/acme.ts'
-import { createAcme } from '../acme/create-acme.ts'
-import type { AcmeOptions } from '../acme/create-acme.ts'
-import { createCertificates } from '../certificates/certificates.ts'
-import type {
-  CertificateFilesOptions,
-  Certificates,
-  CertificatesOptions,
+import { createAcme, type AcmeOptions } from '../acme/create-acme.ts'
+import {
+  createCertificates,
+  type CertificateFilesOptions,
+  type Certificates,
+  type CertificatesOptions,
 } from '../certificates/certificates.ts'
 import { ensureCertificate, ownCertificateIn } from '../certificates/own-certificate.ts'
 import type { Config } from '../config/config.ts'

@@ -1,7 +1,6 @@
 // The facts about Microsoft Teams in the settings and the certificates.
 import type { TeamsFacts } from '../calls/ports.ts'
-import { choiceFor, readPairs } from '../certificates/certificate-choice.ts'
-import type { ReadPair } from '../certificates/certificate-choice.ts'
+import { choiceFor, readPairs, type ReadPair } from '../certificates/certificate-choice.ts'
 import type { Certificates } from '../certificates/certificates.ts'
 import type { TlsIdentity } from '../certificates/tls-server.ts'
 import type { Config } from '../config/config.ts'

@@ -1,8 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createHashThread } from './hash-thread.ts'
-import type { HashThread } from './hash-thread.ts'
+import { createHashThread, type HashThread } from './hash-thread.ts'
 import { silentLogger } from '../lib/log.ts'
 import { hashPassword, verifyAgainstNothing, verifyPassword } from './password.ts'
 

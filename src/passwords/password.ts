@@ -1,6 +1,5 @@
 // Password hashes: argon2id of RFC 9106, in the PHC string form. The work runs on a thread that the caller chooses.
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Argon2Parameters } from 'node:crypto'
+import { argon2, randomBytes, timingSafeEqual, type Argon2Parameters } from 'node:crypto'
 
 interface Cost {
   readonly memory: number

@@ -1,6 +1,5 @@
 // Files of any length encoded to MP3, decoded here as a listener would.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MPEGDecoder } from 'mpg123-decoder'

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRecordingRing, maskRing, RecordingRing } from '../media/recording/recording-ring.ts'
 import type { Ring } from '../lib/audio/audio-ring.ts'
-import { RecorderHost } from './recorder-host.ts'
-import type { FromRecorder } from './recorder-host.ts'
+import { RecorderHost, type FromRecorder } from './recorder-host.ts'
 
 let scratch: string
 let path: string

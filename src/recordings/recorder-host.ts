@@ -4,8 +4,7 @@ import { dirname } from 'node:path'
 import { isDiskFull } from '../lib/full-disk.ts'
 import { createLaws } from '../media/codecs/g711.ts'
 import { RecordingReader } from '../media/recording/recording-reader.ts'
-import { diskOf, roomOn } from './disk-room.ts'
-import type { Disk } from './disk-room.ts'
+import { diskOf, roomOn, type Disk } from './disk-room.ts'
 import { dataBytesIn, durationOf, headerBytes, headerOf, maxDataBytes } from './wav-file.ts'
 
 export interface BeginRecording {

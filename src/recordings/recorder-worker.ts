@@ -1,7 +1,6 @@
 // The entry of the recording thread. A stalled disk stops only this thread, and no call.
 import { parentPort, workerData } from 'node:worker_threads'
-import { RecorderHost } from './recorder-host.ts'
-import type { FromRecorder, ToRecorder } from './recorder-host.ts'
+import { RecorderHost, type FromRecorder, type ToRecorder } from './recorder-host.ts'
 
 /** The rings hold forty times this much. */
 const tickMs = 100

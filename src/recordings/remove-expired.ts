@@ -2,8 +2,7 @@
 // refuses is tried again for three days. Then its recordings are left to the account, which gets an alert.
 import type { StoredRecording } from '../contracts/recording.ts'
 import { AppError } from '../lib/errors.ts'
-import { repeat } from '../lib/repeat.ts'
-import type { Repetition } from '../lib/repeat.ts'
+import { repeat, type Repetition } from '../lib/repeat.ts'
 import type { RecordingsOptions } from './recordings.ts'
 import type { Spool } from './spool.ts'
 

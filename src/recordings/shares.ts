@@ -2,8 +2,7 @@
 // must not take all of it.
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import { repeat } from '../lib/repeat.ts'
-import type { Repetition } from '../lib/repeat.ts'
+import { repeat, type Repetition } from '../lib/repeat.ts'
 import { defaultSharePercent, mayTakeOne } from '../lib/bounds/tenant-pool.ts'
 import { bytesPerMs } from './wav-file.ts'
 

@@ -7,8 +7,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { mountVolume } from '../../test/support/small-volume.ts'
 import type { StoredRecording } from '../contracts/recording.ts'
-import { createSpool } from './spool.ts'
-import type { Spool } from './spool.ts'
+import { createSpool, type Spool } from './spool.ts'
 import { headerBytes, headerOf } from './wav-file.ts'
 
 let dataDir: string

@@ -1,14 +1,12 @@
 // Stores finished recordings, in the bucket of the account or on the disk here, with retries until it succeeds or the
 // time is over. This survives the process: a recording waits in the database until it is stored.
 import type { StoredRecording } from '../contracts/recording.ts'
-import { sleep } from '../lib/clock.ts'
-import type { Timer } from '../lib/clock.ts'
+import { sleep, type Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { finishInThread } from './finish-thread.ts'
 import type { Finished } from './finish.ts'
 import type { RecordingsOptions } from './recordings.ts'
-import { reportSettled } from './report-settled.ts'
-import type { Settled } from './report-settled.ts'
+import { reportSettled, type Settled } from './report-settled.ts'
 import type { Spool } from './spool.ts'
 
 export interface RecordingStorer {

@@ -1,6 +1,5 @@
 // A SHAKEN PASSporT in an Identity header: parsing and writing (RFC 8224 §4, RFC 8225 §4, RFC 8588 §4).
-import { sign } from 'node:crypto'
-import type { KeyObject } from 'node:crypto'
+import { sign, type KeyObject } from 'node:crypto'
 import type { Attestation } from '../contracts/number-trust.ts'
 import { readJson } from '../lib/read-json.ts'
 import { NotProven } from './finding.ts'

@@ -1,11 +1,9 @@
 // The trust list and the key that signs calls, read from files, and read again when those change.
-import { createPrivateKey } from 'node:crypto'
-import type { KeyObject, X509Certificate } from 'node:crypto'
+import { createPrivateKey, type KeyObject, type X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import { repeat } from '../lib/repeat.ts'
-import type { Repetition } from '../lib/repeat.ts'
+import { repeat, type Repetition } from '../lib/repeat.ts'
 import { StartError } from '../lib/start-error.ts'
 import { WatchedFiles } from '../lib/watched-files.ts'
 import { parseAuthorities } from './signer-certificates.ts'

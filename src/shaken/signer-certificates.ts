@@ -1,10 +1,8 @@
 // The certificates of signers: fetched from the URL in a PASSporT, kept for an hour, and verified up to an authority
 // of the trust list (RFC 8226, RFC 8224 §6.2).
-import { X509Certificate } from 'node:crypto'
-import type { KeyObject } from 'node:crypto'
+import { X509Certificate, type KeyObject } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/errors.ts'
-import type { ErrorCode } from '../lib/errors.ts'
+import { AppError, type ErrorCode } from '../lib/errors.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import { NotProven } from './finding.ts'
 

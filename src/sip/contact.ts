@@ -1,7 +1,6 @@
 // The Contact of this side, which the peer sends requests within a dialog to (RFC 3261 §8.1.1.8).
 import { escapeUser, schemeOf, serializeHostPort } from './message/uri.ts'
-import type { HostPort, Transport } from './transport/transports.ts'
-import { transports } from './transport/transports.ts'
+import { transports, type HostPort, type Transport } from './transport/transports.ts'
 
 export interface ContactName {
   readonly user?: string | undefined

@@ -1,16 +1,13 @@
 // `createSip`: the assembly of the whole stack, from the sockets up.
 import { createRecent } from '../lib/recent.ts'
 import { createNames } from '../network/create-names.ts'
-import { createLocalAddress } from '../network/local-address.ts'
-import type { LocalAddress } from '../network/local-address.ts'
+import { createLocalAddress, type LocalAddress } from '../network/local-address.ts'
 import { restingLimits } from './limits.ts'
 import { createUriResolver } from './transport/resolve.ts'
 import type { SipOptions } from './sip.ts'
 import { createTransport } from './transport/create-transport.ts'
-import { transports } from './transport/transports.ts'
-import type { Remote, Transport } from './transport/transports.ts'
-import { createUserAgent } from './user-agent.ts'
-import type { UserAgent } from './user-agent.ts'
+import { transports, type Remote, type Transport } from './transport/transports.ts'
+import { createUserAgent, type UserAgent } from './user-agent.ts'
 
 /** Creates the stack. Its owner uses it as a `Sip`; tests also read its counters. */
 export function createSip(options: SipOptions): UserAgent {

@@ -1,11 +1,9 @@
 // The destinations of requests over real sockets: registered phones, and dialogs with peers that answer from elsewhere.
 import { once } from 'node:events'
-import { connect as connectTcp, createServer } from 'node:net'
-import type { AddressInfo, Server, Socket } from 'node:net'
+import { connect as connectTcp, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { openRawPhone } from '../../test/support/phone.ts'
-import type { RawPhone } from '../../test/support/phone.ts'
+import { openRawPhone, type RawPhone } from '../../test/support/phone.ts'
 import { Inbox, until } from '../../test/support/wait.ts'
 import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
@@ -18,8 +16,7 @@ import type { Dialog } from './dialogs.ts'
 import type { Remote } from './transport/transports.ts'
 import type { Sip } from './sip.ts'
 import type { WireEvent } from './transport/wire-event.ts'
-import { standardTimers } from './timers.ts'
-import type { Timers } from './timers.ts'
+import { standardTimers, type Timers } from './timers.ts'
 
 const realm = 'example.test'
 const aor = `alice@${realm}`

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startBaresip } from '../../test/support/baresip.ts'
-import { createAuthority } from '../../test/support/certificates.ts'
-import type { Authority } from '../../test/support/certificates.ts'
+import { createAuthority, type Authority } from '../../test/support/certificates.ts'
 import { isMissing } from '../../test/support/tools.ts'
 import { Inbox, until } from '../../test/support/wait.ts'
 import { systemClock } from '../lib/clock.ts'

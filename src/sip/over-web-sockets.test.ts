@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createAuthority } from '../../test/support/certificates.ts'
-import type { Authority } from '../../test/support/certificates.ts'
-import { browserRequest, openWebSocketPhone } from '../../test/support/web-socket-phone.ts'
-import type { WebSocketPhone } from '../../test/support/web-socket-phone.ts'
+import { createAuthority, type Authority } from '../../test/support/certificates.ts'
+import {
+  browserRequest,
+  openWebSocketPhone,
+  type WebSocketPhone,
+} from '../../test/support/web-socket-phone.ts'
 import { Inbox, until } from '../../test/support/wait.ts'
 import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'

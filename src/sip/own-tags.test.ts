@@ -1,8 +1,7 @@
 // INVITEs that one node sends directly to another node of the same platform.
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { openStage, outgoing, sdp } from '../../test/support/sip-stage.ts'
-import type { Stage } from '../../test/support/sip-stage.ts'
+import { openStage, outgoing, sdp, type Stage } from '../../test/support/sip-stage.ts'
 import { headerOf } from './message/message.ts'
 import { tagOf } from './message/name-addr.ts'
 

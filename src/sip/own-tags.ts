@@ -2,8 +2,7 @@
 // only the receiving node could be recognized; all nodes of a database share the key of these tags.
 import { randomHex } from '../lib/ids.ts'
 import { splitList } from './message/list.ts'
-import { headerOf, headersOf } from './message/message.ts'
-import type { SipRequest } from './message/message.ts'
+import { headerOf, headersOf, type SipRequest } from './message/message.ts'
 import { tagOf } from './message/name-addr.ts'
 
 /** Returns a MAC that is the same on all nodes of the platform. */

@@ -4,8 +4,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { randomHex } from '../lib/ids.ts'
 import { splitList } from './message/list.ts'
-import { headersOf } from './message/message.ts'
-import type { HeaderField, SipRequest } from './message/message.ts'
+import { headersOf, type HeaderField, type SipRequest } from './message/message.ts'
 import type { Seal } from './own-tags.ts'
 import { passagesHeader } from './message/reserved-headers.ts'
 

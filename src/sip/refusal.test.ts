@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { callIn, listenerOf, openStage, sdp } from '../../test/support/sip-stage.ts'
-import type { PeerFields, Stage } from '../../test/support/sip-stage.ts'
+import {
+  callIn,
+  listenerOf,
+  openStage,
+  sdp,
+  type PeerFields,
+  type Stage,
+} from '../../test/support/sip-stage.ts'
 import type { ErrorCode } from '../lib/errors.ts'
 import { headerOf } from './message/message.ts'
 import { cleanHeaderValue, refusal, withReason } from './refusal.ts'

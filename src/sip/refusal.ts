@@ -1,9 +1,7 @@
 // Refusals by the stack itself: a status and a sentence in X-Reason, which never has a line break from a request field.
-import { entryOf } from '../lib/errors.ts'
-import type { ErrorCode } from '../lib/errors.ts'
+import { entryOf, type ErrorCode } from '../lib/errors.ts'
 import { quoted } from './message/list.ts'
-import { headerOf } from './message/message.ts'
-import type { HeaderField, SipRequest } from './message/message.ts'
+import { headerOf, type HeaderField, type SipRequest } from './message/message.ts'
 import { tagOf } from './message/name-addr.ts'
 import type { Reply } from './message/reply.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openStage, peerAddress } from '../../test/support/sip-stage.ts'
-import type { Stage } from '../../test/support/sip-stage.ts'
+import { openStage, peerAddress, type Stage } from '../../test/support/sip-stage.ts'
 import { headerOf } from './message/message.ts'
 import type { OutsideOutcome, OutsideRequest } from './outside-request.ts'
 

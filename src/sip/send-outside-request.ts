@@ -1,11 +1,9 @@
 // Sending of a request outside a dialog, other than INVITE: RFC 3261 §10.2 and §11.1.
 import { randomHex } from '../lib/ids.ts'
-import { asClient, cleanHeaders } from './dialog/core.ts'
-import type { Core } from './dialog/core.ts'
+import { asClient, cleanHeaders, type Core } from './dialog/core.ts'
 import { sendRequest } from './dialog/send-request.ts'
 import { buildRequest, responseTo } from './message/build.ts'
-import { headerOf } from './message/message.ts'
-import type { HeaderField, SipRequest, SipResponse } from './message/message.ts'
+import { headerOf, type HeaderField, type SipRequest, type SipResponse } from './message/message.ts'
 import type { OutsideOutcome, OutsideRequest } from './outside-request.ts'
 import { isReliable } from './transport/transports.ts'
 

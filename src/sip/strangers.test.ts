@@ -1,7 +1,6 @@
 // The cost of strangers, over real sockets with different addresses.
 import { afterEach, describe, expect, it } from 'vitest'
-import { openRawPhone, rawRequest } from '../../test/support/phone.ts'
-import type { RawPhone } from '../../test/support/phone.ts'
+import { openRawPhone, rawRequest, type RawPhone } from '../../test/support/phone.ts'
 import { until } from '../../test/support/wait.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'

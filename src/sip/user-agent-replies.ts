@@ -1,12 +1,9 @@
 // The user agent's capabilities, and its responses to requests for no dialog and no user (RFC 3261 §8.2, §11.2).
 import type { ErrorCode } from '../lib/errors.ts'
-import { supportedHeader } from './dialog/core.ts'
-import type { Abilities } from './dialog/core.ts'
+import { supportedHeader, type Abilities } from './dialog/core.ts'
 import { retryAfterSeconds } from './limits.ts'
-import { headerOf } from './message/message.ts'
-import type { SipRequest } from './message/message.ts'
-import { allowHeader } from './message/validate.ts'
-import type { Capabilities } from './message/validate.ts'
+import { headerOf, type SipRequest } from './message/message.ts'
+import { allowHeader, type Capabilities } from './message/validate.ts'
 import { refusal } from './refusal.ts'
 import type { Owed, Reply } from './message/reply.ts'
 

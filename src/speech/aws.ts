@@ -2,13 +2,18 @@
 import { AppError } from '../lib/errors.ts'
 import { listOf, memberOf, textOf } from '../lib/members.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
-import { signForAws } from '../outgoing/sign-aws.ts'
-import type { AwsKeys } from '../outgoing/sign-aws.ts'
+import { signForAws, type AwsKeys } from '../outgoing/sign-aws.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { awsOffer } from './offers/aws.ts'
 import { decodeEvent, encodeEvent } from './event-stream.ts'
-import { spokenRate } from './vendor.ts'
-import type { Pcm, Settings, SpeechVendor, Utterance, VendorOptions } from './vendor.ts'
+import {
+  spokenRate,
+  type Pcm,
+  type Settings,
+  type SpeechVendor,
+  type Utterance,
+  type VendorOptions,
+} from './vendor.ts'
 import {
   byLanguage,
   callVendor,
@@ -17,8 +22,8 @@ import {
   regionSetting,
   toPieces,
   vendorSentence,
+  type VendorAnswer,
 } from './vendor-call.ts'
-import type { VendorAnswer } from './vendor-call.ts'
 
 const vendor = 'aws'
 

@@ -10,10 +10,9 @@ import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { actingFor } from '../lib/acting-for.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
-import { createSpeech } from './create-speech.ts'
+import { createSpeech, type SpeechOptions } from './create-speech.ts'
 import type { SpeechRequest } from '../contracts/speech.ts'
 import type { SpeechCredentials } from './speech.ts'
-import type { SpeechOptions } from './create-speech.ts'
 
 let cacheDir = ''
 const stopping: (() => Promise<void>)[] = []

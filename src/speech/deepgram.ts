@@ -4,8 +4,15 @@ import { chooseVoice } from './choose-voice.ts'
 import { capitalize, languageName } from './languages.ts'
 import { deepgramOffer, modelName, modelsOf } from './offers/deepgram.ts'
 import { readWav } from './read-wav.ts'
-import { spokenRate } from './vendor.ts'
-import type { Choice, Offer, Settings, SpeechVendor, VendorOptions, WantedVoice } from './vendor.ts'
+import {
+  spokenRate,
+  type Choice,
+  type Offer,
+  type Settings,
+  type SpeechVendor,
+  type VendorOptions,
+  type WantedVoice,
+} from './vendor.ts'
 import { addressOf, callVendor, parseAnswer, withoutResult } from './vendor-call.ts'
 import { wavHeader } from '../lib/audio/wav-header.ts'
 

@@ -4,8 +4,15 @@ import { readJson } from '../lib/read-json.ts'
 import { listOf, memberOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { elevenLabsOffer } from './offers/elevenlabs.ts'
-import { spokenRate } from './vendor.ts'
-import type { Choice, Offer, Settings, SpeechVendor, Utterance, VendorOptions } from './vendor.ts'
+import {
+  spokenRate,
+  type Choice,
+  type Offer,
+  type Settings,
+  type SpeechVendor,
+  type Utterance,
+  type VendorOptions,
+} from './vendor.ts'
 import { addressOf, callVendor, neededSetting, parseAnswer, parseTranscript } from './vendor-call.ts'
 import { toUpload } from './upload.ts'
 

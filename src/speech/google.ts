@@ -6,15 +6,15 @@ import { chooseVoice } from './choose-voice.ts'
 import { languageName } from './languages.ts'
 import { googleOffer } from './offers/google.ts'
 import { readWav } from './read-wav.ts'
-import { spokenRate } from './vendor.ts'
-import type {
-  Choice,
-  Pcm,
-  Settings,
-  SpeechVendor,
-  Utterance,
-  VendorOptions,
-  VoicesOfLanguage,
+import {
+  spokenRate,
+  type Choice,
+  type Pcm,
+  type Settings,
+  type SpeechVendor,
+  type Utterance,
+  type VendorOptions,
+  type VoicesOfLanguage,
 } from './vendor.ts'
 import { callVendor, neededSetting, parseAnswer } from './vendor-call.ts'
 import { wavHeader } from '../lib/audio/wav-header.ts'

@@ -1,8 +1,7 @@
 // Tests of every vendor against a server on loopback that checks each request and responds as the vendor documents.
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { IncomingHttpHeaders, Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { AwsV4Signer } from 'aws4fetch'
 import { decodeProtectedHeader, importSPKI, jwtVerify } from 'jose'

@@ -2,8 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../contracts/caller.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { until } from '../../test/support/wait.ts'
-import { makeAccount, onEachStore } from '../../test/support/each-store.ts'
-import type { TestAccount, TestStorage } from '../../test/support/each-store.ts'
+import {
+  makeAccount,
+  onEachStore,
+  type TestAccount,
+  type TestStorage,
+} from '../../test/support/each-store.ts'
 
 onEachStore(({ open }) => {
   const clock = createFakeClock()

@@ -1,6 +1,5 @@
 // Alerts: accepted immediately, written soon and in batches, read by page.
-import { sql } from 'kysely'
-import type { SelectQueryBuilder } from 'kysely'
+import { sql, type SelectQueryBuilder } from 'kysely'
 import type { Alert, AlertOwner, Alerts } from '../contracts/alert.ts'
 import type { Tenancy } from '../contracts/caller.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
@@ -10,10 +9,8 @@ import { createOutageLog } from '../lib/outage-log.ts'
 import { createTokenBuckets } from '../lib/bounds/token-buckets.ts'
 import type { Database, Readers, Session } from './database/database.ts'
 import { run } from './database/prepared.ts'
-import { readPage } from './database/read-page.ts'
-import type { PageOf, PageQuery } from './database/read-page.ts'
-import { tenancyFilter } from './rows/ownership.ts'
-import type { OwnerFilter } from './rows/ownership.ts'
+import { readPage, type PageOf, type PageQuery } from './database/read-page.ts'
+import { tenancyFilter, type OwnerFilter } from './rows/ownership.ts'
 import type { Schema } from './tables.ts'
 
 export interface AlertQuery extends PageQuery {

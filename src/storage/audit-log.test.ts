@@ -1,22 +1,24 @@
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTestAsker } from '../../test/support/asker.ts'
-import { systemTenancy } from '../contracts/caller.ts'
-import type { Tenancy } from '../contracts/caller.ts'
+import { systemTenancy, type Tenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { createAuditLog } from './audit-log.ts'
+import { createAuditLog, type AuditQuery } from './audit-log.ts'
 import { genesis, hashOf } from './audit-chain.ts'
-import type { AuditQuery } from './audit-log.ts'
 import type { PageOf } from './database/read-page.ts'
 import { createSqliteKind } from './sqlite/sqlite.ts'
 import { mask } from './rows/change-set.ts'
 import { descriptors } from './rows/descriptors.ts'
 import type { Actor } from './rows/rows.ts'
 import type { Schema } from './tables.ts'
-import { makeAccount, onEachStore } from '../../test/support/each-store.ts'
-import type { TestAccount, TestStorage } from '../../test/support/each-store.ts'
+import {
+  makeAccount,
+  onEachStore,
+  type TestAccount,
+  type TestStorage,
+} from '../../test/support/each-store.ts'
 
 onEachStore(({ name: store, open }) => {
   let test: TestStorage

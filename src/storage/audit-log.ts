@@ -1,18 +1,25 @@
 // The audit log: who changed what, written in the transaction of the change and chained, so that tampering shows.
 import { timingSafeEqual } from 'node:crypto'
-import { sql } from 'kysely'
-import type { Kysely, SelectQueryBuilder } from 'kysely'
+import { sql, type Kysely, type SelectQueryBuilder } from 'kysely'
 import type { Tenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createTokenBuckets } from '../lib/bounds/token-buckets.ts'
 import { AppError } from '../lib/errors.ts'
-import { batchSize, canonical, genesis, hashOf, verifyChain } from './audit-chain.ts'
-import type { AuditVerdict, Entry, Head, Place } from './audit-chain.ts'
+import {
+  batchSize,
+  canonical,
+  genesis,
+  hashOf,
+  verifyChain,
+  type AuditVerdict,
+  type Entry,
+  type Head,
+  type Place,
+} from './audit-chain.ts'
 import type { Change, OwnerIds } from './rows/change-set.ts'
 import type { Database, Readers, Session } from './database/database.ts'
 import { prepare, prepareInsert, rowSlot, run, slot, slots } from './database/prepared.ts'
-import { readPage } from './database/read-page.ts'
-import type { PageOf, PageQuery } from './database/read-page.ts'
+import { readPage, type PageOf, type PageQuery } from './database/read-page.ts'
 import { tenancyFilter } from './rows/ownership.ts'
 import type { Vault } from './secrets.ts'
 import type { Actor } from './rows/rows.ts'

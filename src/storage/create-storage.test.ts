@@ -6,8 +6,7 @@ import { systemTenancy } from '../contracts/caller.ts'
 import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createStorage } from './create-storage.ts'
-import { openTestStorage } from '../../test/support/each-store.ts'
-import type { TestStorage } from '../../test/support/each-store.ts'
+import { openTestStorage, type TestStorage } from '../../test/support/each-store.ts'
 
 let test: TestStorage
 afterEach(() => test.close())

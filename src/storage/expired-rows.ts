@@ -1,6 +1,5 @@
 // The removal of expired rows, a few at a time: each batch is a short transaction, so no writer waits long.
-import { sql } from 'kysely'
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import type { Database, Session } from './database/database.ts'
 import { createPreparedCache, prepare, rowSlot, slot } from './database/prepared.ts'
 import type { Schema } from './tables.ts'

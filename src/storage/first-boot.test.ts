@@ -2,11 +2,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { hashApiKey } from '../lib/api-key.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import { verifyPassword } from '../passwords/password.ts'
-import { firstBoot } from './first-boot.ts'
-import type { FirstBootOptions, FirstBootSecrets } from './first-boot.ts'
+import { firstBoot, type FirstBootOptions, type FirstBootSecrets } from './first-boot.ts'
 import type { Repositories, Row } from './rows/rows.ts'
-import { onEachStore } from '../../test/support/each-store.ts'
-import type { TestStorage } from '../../test/support/each-store.ts'
+import { onEachStore, type TestStorage } from '../../test/support/each-store.ts'
 
 onEachStore(({ open }) => {
   let test: TestStorage

@@ -2,8 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../contracts/caller.ts'
 import type { OnceRequest, UnitStorage } from './idempotency.ts'
 import type { Actor } from './rows/rows.ts'
-import { onEachStore } from '../../test/support/each-store.ts'
-import type { TestStorage } from '../../test/support/each-store.ts'
+import { onEachStore, type TestStorage } from '../../test/support/each-store.ts'
 
 const actor: Actor = { principal: undefined, request_id: 'r', address: '127.0.0.1' }
 

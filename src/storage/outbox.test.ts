@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createFakeClock } from '../../test/support/fake-clock.ts'
-import type { FakeClock } from '../../test/support/fake-clock.ts'
+import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts'
 import { createSid } from '../lib/ids.ts'
 import type { OutboxItem } from '../contracts/outbox.ts'
-import { onEachStore } from '../../test/support/each-store.ts'
-import type { TestStorage } from '../../test/support/each-store.ts'
+import { onEachStore, type TestStorage } from '../../test/support/each-store.ts'
 
 onEachStore(({ open: openTestStorage }) => {
   let test: TestStorage

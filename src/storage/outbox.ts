@@ -4,8 +4,14 @@ import type { Kysely } from 'kysely'
 import type { OutboxItem, OutboxStore, Settlement } from '../contracts/outbox.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Database, RowLocks, Session } from './database/database.ts'
-import { createPreparedCache, prepare, prepareInsert, rowSlot, slot } from './database/prepared.ts'
-import type { Values } from './database/prepared.ts'
+import {
+  createPreparedCache,
+  prepare,
+  prepareInsert,
+  rowSlot,
+  slot,
+  type Values,
+} from './database/prepared.ts'
 import type { Vault } from './secrets.ts'
 import type { Schema } from './tables.ts'
 

@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../contracts/caller.ts'
-import { createFakeClock } from '../../test/support/fake-clock.ts'
-import type { FakeClock } from '../../test/support/fake-clock.ts'
+import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import type { ExpiredRows } from './expired-rows.ts'
 import { createRetention } from './retention.ts'
-import { onEachStore, openTestStorage } from '../../test/support/each-store.ts'
-import type { TestStorage } from '../../test/support/each-store.ts'
+import { onEachStore, openTestStorage, type TestStorage } from '../../test/support/each-store.ts'
 
 const dayMs = 86_400_000
 let test: TestStorage

@@ -1,6 +1,5 @@
 // Retention: once an hour, expired rows are removed in batches, with a pause after each.
-import { sleep } from '../lib/clock.ts'
-import type { Clock } from '../lib/clock.ts'
+import { sleep, type Clock } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import type { ExpiredRows, ExpiringTable } from './expired-rows.ts'

@@ -7,8 +7,8 @@ import {
   createSecretKey,
   hkdfSync,
   randomBytes,
+  type KeyObject,
 } from 'node:crypto'
-import type { KeyObject } from 'node:crypto'
 import { link, mkdir, open as openFile, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomHex } from '../lib/ids.ts'

@@ -2,8 +2,12 @@
 import { Worker } from 'node:worker_threads'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { toneShare, toWav, tone } from '../../test/support/audio.ts'
-import { serveAudio } from '../../test/support/audio-server.ts'
-import type { AudioServer, AudioServerOptions, ServedStream } from '../../test/support/audio-server.ts'
+import {
+  serveAudio,
+  type AudioServer,
+  type AudioServerOptions,
+  type ServedStream,
+} from '../../test/support/audio-server.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { Inbox, until } from '../../test/support/wait.ts'
 import { actingFor } from '../lib/acting-for.ts'

@@ -2,16 +2,20 @@
 // on streams.
 import { Worker } from 'node:worker_threads'
 import { actingTenant } from '../lib/acting-for.ts'
-import { systemClock } from '../lib/clock.ts'
-import type { Clock } from '../lib/clock.ts'
+import { systemClock, type Clock } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import { telephoneRate } from '../lib/audio/resampler.ts'
 import { TenantPool } from '../lib/bounds/tenant-pool.ts'
 import type { FromThread, ThreadSetup, ToThread } from './messages.ts'
 import { ThreadWatch } from './thread-watch.ts'
-import { noFigures } from '../contracts/audio-stream.ts'
-import type { AudioStream, StreamEvent, StreamOrder, Streams } from '../contracts/audio-stream.ts'
+import {
+  noFigures,
+  type AudioStream,
+  type StreamEvent,
+  type StreamOrder,
+  type Streams,
+} from '../contracts/audio-stream.ts'
 
 export interface StreamsOptions extends ThreadSetup {
   readonly log: Logger

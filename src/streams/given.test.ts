@@ -1,7 +1,6 @@
 // The audio that a stream sends for frames of either rate, without a socket.
 import { describe, expect, it } from 'vitest'
-import { toneShare } from '../../test/support/audio.ts'
-import type { Audio } from '../../test/support/audio.ts'
+import { toneShare, type Audio } from '../../test/support/audio.ts'
 import { levelDb, longestGapMs, sine } from '../../test/support/virtual-legs.ts'
 import { AudioRing, createRing } from '../lib/audio/audio-ring.ts'
 import { ResamplerTables } from '../lib/audio/resampler.ts'

@@ -1,10 +1,8 @@
 // The audio that a stream sends to its server: read from the ring frame by frame, and encoded for the wire.
 import { AudioRing } from '../lib/audio/audio-ring.ts'
-import { telephoneRate } from '../lib/audio/resampler.ts'
-import type { ResamplerTables } from '../lib/audio/resampler.ts'
+import { telephoneRate, type ResamplerTables } from '../lib/audio/resampler.ts'
 import type { StreamOrder } from '../contracts/audio-stream.ts'
-import { callRateOf, WireCoder } from './pcm.ts'
-import type { CallRate } from './pcm.ts'
+import { callRateOf, WireCoder, type CallRate } from './pcm.ts'
 
 export class Given {
   readonly #ring: AudioRing

@@ -1,6 +1,11 @@
 // Samples as octets of the wire (signed, 16 bit, little endian) and back, between the rates of calls and servers.
-import { createResampler, telephoneRate, wideRate } from '../lib/audio/resampler.ts'
-import type { Resampler, ResamplerTables } from '../lib/audio/resampler.ts'
+import {
+  createResampler,
+  telephoneRate,
+  wideRate,
+  type Resampler,
+  type ResamplerTables,
+} from '../lib/audio/resampler.ts'
 import { toSample } from '../lib/audio/to-sample.ts'
 
 /** The rate of a call's audio, by its codec and the rate of its server. */

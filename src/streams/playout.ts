@@ -2,8 +2,7 @@
 // are converted to the call's rate only then, so that a long clip delays nothing.
 import { AudioRing } from '../lib/audio/audio-ring.ts'
 import { telephoneRate, wideRate } from '../lib/audio/resampler.ts'
-import { callRateFor, callRateOf } from './pcm.ts'
-import type { CallRate, WireDecoder } from './pcm.ts'
+import { callRateFor, callRateOf, type CallRate, type WireDecoder } from './pcm.ts'
 
 const frameMs = 20
 

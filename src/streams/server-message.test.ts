@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toWav } from '../../test/support/audio.ts'
-import { maxTextLength, readMessage } from './server-message.ts'
-import type { ServerMessage } from './server-message.ts'
+import { maxTextLength, readMessage, type ServerMessage } from './server-message.ts'
 
 const read = (message: unknown): ServerMessage =>
   readMessage(typeof message === 'string' ? message : JSON.stringify(message))

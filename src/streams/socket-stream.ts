@@ -1,20 +1,16 @@
 // One stream in its thread: the ring goes out as binary frames, and the server's audio to its playout. A server that is
 // too slow loses frames.
 import { AppError } from '../lib/errors.ts'
-import type { ResamplerTables } from '../lib/audio/resampler.ts'
 import type { Socket, Sockets } from '../outgoing/sockets.ts'
-import { telephoneRate } from '../lib/audio/resampler.ts'
+import { telephoneRate, type ResamplerTables } from '../lib/audio/resampler.ts'
 import { WireDecoder } from './pcm.ts'
 import { beep } from './beep.ts'
 import { Given } from './given.ts'
-import { Hearing } from './hearing.ts'
-import type { HearingLimits } from './hearing.ts'
-import { maxClips, maxMarks, Playout } from './playout.ts'
-import type { PlayoutEvent } from './playout.ts'
+import { Hearing, type HearingLimits } from './hearing.ts'
+import { maxClips, maxMarks, Playout, type PlayoutEvent } from './playout.ts'
 import { Rates } from './rates.ts'
 import { toReport } from './reports.ts'
-import { readMessage } from './server-message.ts'
-import type { PlayoutMessage, ServerMessage } from './server-message.ts'
+import { readMessage, type PlayoutMessage, type ServerMessage } from './server-message.ts'
 import type { StreamEnd, StreamEvent, StreamMode, StreamOrder } from '../contracts/audio-stream.ts'
 
 const protocols = ['audio.drachtio.org', 'audio.jambonz.org']

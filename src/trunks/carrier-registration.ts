@@ -9,8 +9,13 @@ import { randomHex } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'
 import { serviceRoutes } from './registrar-response.ts'
 import { refreshDelayMs, retryDelayMs } from './registration-pace.ts'
-import { register, unregister } from './register.ts'
-import type { RegisterOutcome, RegisterWish, RegisteringSip } from './register.ts'
+import {
+  register,
+  unregister,
+  type RegisterOutcome,
+  type RegisterWish,
+  type RegisteringSip,
+} from './register.ts'
 import type { Trunk, TrunkLogin } from './trunks.ts'
 
 export interface RegistrationServices {

@@ -1,13 +1,17 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { granted } from '../../test/support/scripted-registrar.ts'
-import type { ScriptedRegistrar } from '../../test/support/scripted-registrar.ts'
+import { granted, type ScriptedRegistrar } from '../../test/support/scripted-registrar.ts'
 import type { Stage } from '../../test/support/sip-stage.ts'
-import { first, openTrunkStage, second, trunkOf } from '../../test/support/trunk-stage.ts'
-import type { Rows, TrunkStage } from '../../test/support/trunk-stage.ts'
+import {
+  first,
+  openTrunkStage,
+  second,
+  trunkOf,
+  type Rows,
+  type TrunkStage,
+} from '../../test/support/trunk-stage.ts'
 import type { Alert } from '../contracts/alert.ts'
 import { cseqOf } from '../sip/message/cseq.ts'
-import { headerOf } from '../sip/message/message.ts'
-import type { SipRequest } from '../sip/message/message.ts'
+import { headerOf, type SipRequest } from '../sip/message/message.ts'
 import type { Trunk, Trunks } from './trunks.ts'
 
 describe('the registration with a carrier', () => {

@@ -7,10 +7,8 @@ import type {
 } from '../contracts/carrier-registration.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import { createTokenBuckets } from '../lib/bounds/token-buckets.ts'
-import type { TokenBuckets } from '../lib/bounds/token-buckets.ts'
-import { Registration } from './carrier-registration.ts'
-import type { RegisteredTrunk, RegistrationServices } from './carrier-registration.ts'
+import { createTokenBuckets, type TokenBuckets } from '../lib/bounds/token-buckets.ts'
+import { Registration, type RegisteredTrunk, type RegistrationServices } from './carrier-registration.ts'
 import { GatewayWatch } from './gateway-watch.ts'
 import { raiseGatewayTurned, raiseTurned } from './trunk-alerts.ts'
 import type {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { afterPing, isAnswer, pingDelayMs, unknownHealth } from './gateway-health.ts'
-import type { GatewayHealth } from './gateway-health.ts'
+import { afterPing, isAnswer, pingDelayMs, unknownHealth, type GatewayHealth } from './gateway-health.ts'
 
 /** `+` for an answer, `-` for a miss. */
 const after = (pings: string): GatewayHealth =>

@@ -1,10 +1,8 @@
 // The response of a registrar: granted and required times, and the route of calls (RFC 3261 §10.2, RFC 3608).
 import { splitList } from '../sip/message/list.ts'
-import { headerOf, headersOf } from '../sip/message/message.ts'
-import type { SipResponse } from '../sip/message/message.ts'
+import { headerOf, headersOf, type SipResponse } from '../sip/message/message.ts'
 import { parseNameAddr } from '../sip/message/name-addr.ts'
-import { tryParseUri } from '../sip/message/uri.ts'
-import type { SipUri } from '../sip/message/uri.ts'
+import { tryParseUri, type SipUri } from '../sip/message/uri.ts'
 import { defaultTransport, transportOf, transports } from '../sip/transport/transports.ts'
 
 // RFC 3261 §20.19 allows a number of seconds up to 2**32 - 1. The platform uses at most a day.

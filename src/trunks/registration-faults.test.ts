@@ -1,9 +1,14 @@
 // Faults of a registrar, a network and a database: none of them ends a registration, and nothing is retried too fast.
 import { beforeEach, describe, expect, it } from 'vitest'
-import { granted } from '../../test/support/scripted-registrar.ts'
-import type { ScriptedRegistrar } from '../../test/support/scripted-registrar.ts'
-import { first, gatewayAt, openTrunkStage, second, trunkOf } from '../../test/support/trunk-stage.ts'
-import type { TrunkStage } from '../../test/support/trunk-stage.ts'
+import { granted, type ScriptedRegistrar } from '../../test/support/scripted-registrar.ts'
+import {
+  first,
+  gatewayAt,
+  openTrunkStage,
+  second,
+  trunkOf,
+  type TrunkStage,
+} from '../../test/support/trunk-stage.ts'
 import { headerOf } from '../sip/message/message.ts'
 import { AppError } from '../lib/errors.ts'
 import { register } from './register.ts'

@@ -1,9 +1,14 @@
 // The gateways of carriers, for calls and people: who is notified when one changes, and which questions are possible.
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { ScriptedRegistrar } from '../../test/support/scripted-registrar.ts'
-import { granted } from '../../test/support/scripted-registrar.ts'
-import { first, gatewayAt, openTrunkStage, second, trunkOf } from '../../test/support/trunk-stage.ts'
-import type { TrunkStage } from '../../test/support/trunk-stage.ts'
+import { granted, type ScriptedRegistrar } from '../../test/support/scripted-registrar.ts'
+import {
+  first,
+  gatewayAt,
+  openTrunkStage,
+  second,
+  trunkOf,
+  type TrunkStage,
+} from '../../test/support/trunk-stage.ts'
 import { headerOf } from '../sip/message/message.ts'
 import { isSips, placeOf, uriOf } from './gateway-uri.ts'
 import { toTrunkGateway } from './trunk-gateway.ts'

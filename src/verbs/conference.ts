@@ -1,6 +1,5 @@
 // The verb conference: all calls in a room of one name hear each other.
-import { statusEventNames, maxMembersOfAny } from '../calls/verb.ts'
-import type { StatusEventName } from '../calls/verb.ts'
+import { statusEventNames, maxMembersOfAny, type StatusEventName } from '../calls/verb.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { askAbout } from './define/queue-hooks.ts'
 import { audioServerTitle, streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedInviteOptions } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { settle } from '../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { answered, dialled } from '../../test/support/scripted-engine/dialling.ts'
 import { ScriptedReferral } from '../../test/support/scripted-engine/scripted-referral.ts'
 import { parseVerbs } from './index.ts'

@@ -1,11 +1,9 @@
 // The verb config: settings for the verbs that follow.
 import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
-import { toDecibels } from '../calls/verb.ts'
-import type { SettingsChange } from '../calls/verb.ts'
+import { toDecibels, type SettingsChange } from '../calls/verb.ts'
 import { inPlaceOf, notServed } from '../lib/not-served.ts'
-import { defineVerb } from './define/define-verb.ts'
-import type { Given } from './define/define-verb.ts'
+import { defineVerb, type Given } from './define/define-verb.ts'
 import { tokenStreams, toVoice } from './define/prompt.ts'
 import {
   decibels,

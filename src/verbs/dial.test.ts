@@ -9,11 +9,12 @@ import {
   outboundCarrier,
   phone,
 } from '../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import { settle } from '../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
-import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
-import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
+import { answered, bye, dialled, type Dialled } from '../../test/support/scripted-engine/dialling.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-messages.ts'
 import { parseVerbs } from './index.ts'
 

@@ -1,11 +1,9 @@
 // The verb dial: calls others and connects the first that answers with the caller.
 import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
-import type { DialOutcome, DialRequest } from '../calls/verb.ts'
-import { causeOf, toDecibels } from '../calls/verb.ts'
+import { causeOf, toDecibels, type DialOutcome, type DialRequest } from '../calls/verb.ts'
 import { printable } from '../lib/printable.ts'
-import { defineVerb } from './define/define-verb.ts'
-import type { Given } from './define/define-verb.ts'
+import { defineVerb, type Given } from './define/define-verb.ts'
 import { audioServerTitle, streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
 import { target, toTarget, word } from './define/dial-target.ts'
 import { dubProperties } from './dub.ts'

@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest'
 import type { AskedCommands } from '../calls/script/command.ts'
 import type { Layer } from '../media/wiring.ts'
 import { account, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import { settle } from '../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedSession } from '../../test/support/scripted-engine/scripted-media.ts'
 import { parseVerbs } from './index.ts'
 

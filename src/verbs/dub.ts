@@ -1,8 +1,7 @@
 // The verb dub: tracks of sound that play together with everything else.
 import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
-import type { SoundPiece, TrackRequest } from '../calls/verb.ts'
-import { toDecibels } from '../calls/verb.ts'
+import { toDecibels, type SoundPiece, type TrackRequest } from '../calls/verb.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { toVoice } from './define/prompt.ts'

@@ -1,9 +1,11 @@
 // The example of each verb in the reference, as the answer of a call hook: it works, without a note in the journal.
 import { describe, expect, it } from 'vitest'
 import { account, outboundCarrier, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import { settle } from '../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { offer, sipRequest } from '../../test/support/scripted-engine/scripted-messages.ts'
 import type { ScriptedInvite, ScriptedOutgoing } from '../../test/support/scripted-engine/scripted-sip.ts'
 import type { JournalEvent } from '../calls/journal/journal.ts'

@@ -1,9 +1,11 @@
 // Verbs that send something to the far end, by signalling or by keys.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../lib/errors.ts'
-import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import { settle } from '../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { sipResponse } from '../../test/support/scripted-engine/scripted-messages.ts'
 import type { ScriptedDialog } from '../../test/support/scripted-engine/scripted-dialog.ts'
 import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'

@@ -4,9 +4,11 @@ import { sentStreamFrames } from '../api/docs/stream-frames.ts'
 import { describe, expect, it } from 'vitest'
 import type { AskedCommands } from '../calls/script/command.ts'
 import { account, application, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import { settle } from '../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedStream } from '../../test/support/scripted-engine/scripted-streams.ts'
 import { AppError } from '../lib/errors.ts'
 import { parseVerbs } from './index.ts'

@@ -1,7 +1,6 @@
 // The verb listen, also called stream: an audio server hears the call, and may speak in it.
 import type { Static } from 'typebox'
-import { defineVerb } from './define/define-verb.ts'
-import type { Given } from './define/define-verb.ts'
+import { defineVerb, type Given } from './define/define-verb.ts'
 import { askAbout } from './define/queue-hooks.ts'
 import { earlyMedia, hookFor, replacingTheRest } from './define/schemas.ts'
 import { streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'

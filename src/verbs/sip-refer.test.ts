@@ -7,13 +7,14 @@ import {
   outboundCarrier,
 } from '../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../test/support/scripted-engine/turns.ts'
-import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import { placeOn } from '../../test/support/scripted-engine/place-on.ts'
 import { heldAnswer } from '../../test/support/scripted-engine/scripted-hooks.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { sipResponse } from '../../test/support/scripted-engine/scripted-messages.ts'
-import { combine, noChoices } from '../calls/defence-settings.ts'
-import type { DefenceChoices } from '../calls/defence-settings.ts'
+import { combine, noChoices, type DefenceChoices } from '../calls/defence-settings.ts'
 import { parseVerbs } from './index.ts'
 
 /** Starts a call that runs `sip:refer` once it is answered, and plays a file afterwards. */

@@ -1,12 +1,14 @@
 // Each verb in a running call: the engine is real, its surroundings are scripted.
 import { describe, expect, it } from 'vitest'
 import { account } from '../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import { heldAnswer } from '../../test/support/scripted-engine/scripted-hooks.ts'
 import { settle } from '../../test/support/scripted-engine/turns.ts'
 import type { Alert } from '../contracts/alert.ts'
 import type { AudioFetcher } from '../contracts/speech.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedSession } from '../../test/support/scripted-engine/scripted-media.ts'
 import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { AppError } from '../lib/errors.ts'

@@ -1,7 +1,6 @@
 // RFC 9110 and RFC 9112 let a server send much before and around its answer: the verbs are the same whatever it is.
 import { afterEach, describe, expect, it } from 'vitest'
-import { answering, crlf, lengthOf, toAnswer, ways } from '../../test/support/http-answers.ts'
-import type { Way } from '../../test/support/http-answers.ts'
+import { answering, crlf, lengthOf, toAnswer, ways, type Way } from '../../test/support/http-answers.ts'
 import { ThreadTime } from '../lib/bounds/thread-time.ts'
 import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'

@@ -1,12 +1,10 @@
 import { systemClock } from '../lib/clock.ts'
 import { ThreadTime } from '../lib/bounds/thread-time.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startReceiver } from '../../test/support/local-http.ts'
-import type { Receiver, Reply } from '../../test/support/local-http.ts'
+import { startReceiver, type Receiver, type Reply } from '../../test/support/local-http.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
-import { schemaFault, valuesFault } from './app-env.ts'
-import type { AppEnvSchema } from './app-env.ts'
+import { schemaFault, valuesFault, type AppEnvSchema } from './app-env.ts'
 import { createAppEnv } from './create-app-env.ts'
 
 const variable = { type: 'string', description: 'What is said first.' }

@@ -1,12 +1,10 @@
 // Requests for the variables of an application, by OPTIONS to the application.
 import { AppError } from '../lib/errors.ts'
 import { actingTenant } from '../lib/acting-for.ts'
-import { oneStep } from '../lib/bounds/thread-time.ts'
-import type { ThreadTime } from '../lib/bounds/thread-time.ts'
+import { oneStep, type ThreadTime } from '../lib/bounds/thread-time.ts'
 import { foreignJson, readJson, UnreadableJson } from '../lib/read-json.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
-import { schemaFault } from './app-env.ts'
-import type { AppEnv, AppEnvSchema, PublishedEnv } from './app-env.ts'
+import { schemaFault, type AppEnv, type AppEnvSchema, type PublishedEnv } from './app-env.ts'
 
 // A person waits for the response in front of a form.
 const answerTimeoutMs = 3000

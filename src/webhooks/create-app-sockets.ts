@@ -1,7 +1,6 @@
 // The sockets of applications over WebSocket: which server is contacted, how often, and how the platform authenticates
 // itself.
-import { sleep } from '../lib/clock.ts'
-import type { Clock } from '../lib/clock.ts'
+import { sleep, type Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import { shownUrl } from '../lib/shown-url.ts'

@@ -3,11 +3,9 @@ import type { Clock, Timer } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import { createOutageLog } from '../lib/outage-log.ts'
-import { createLanes } from './lanes.ts'
-import type { LaneKey, Lanes } from './lanes.ts'
+import { createLanes, type LaneKey, type Lanes } from './lanes.ts'
 import type { OutboxItem, OutboxStore, Settlement } from '../contracts/outbox.ts'
-import { createSender } from './sender.ts'
-import type { SenderOptions } from './sender.ts'
+import { createSender, type SenderOptions } from './sender.ts'
 
 export interface DeliveryOptions extends SenderOptions {
   readonly outbox: OutboxStore

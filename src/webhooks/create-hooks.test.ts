@@ -3,16 +3,14 @@ import { createHmac } from 'node:crypto'
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { covers } from '../../test/support/covers.ts'
-import { listenLocally, startReceiver } from '../../test/support/local-http.ts'
-import type { Receiver, Reply } from '../../test/support/local-http.ts'
+import { listenLocally, startReceiver, type Receiver, type Reply } from '../../test/support/local-http.ts'
 import { systemClock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
-import { createHooks } from './create-hooks.ts'
+import { createHooks, type HooksOptions } from './create-hooks.ts'
 import type { Hook, Hooks } from '../contracts/hook.ts'
-import type { HooksOptions } from './create-hooks.ts'
 
 const closing: { close(): Promise<void> }[] = []
 

@@ -1,20 +1,17 @@
 // The hooks that a call waits for: asked within a budget, answered with JSON, with a code and a sentence for every
 // failure.
 import { actingFor } from '../lib/acting-for.ts'
-import type { Clock } from '../lib/clock.ts'
-import { sleep } from '../lib/clock.ts'
+import { sleep, type Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { foreignJson, readJson, UnreadableJson } from '../lib/read-json.ts'
-import { oneStep } from '../lib/bounds/thread-time.ts'
-import type { ThreadTime } from '../lib/bounds/thread-time.ts'
+import { oneStep, type ThreadTime } from '../lib/bounds/thread-time.ts'
 import { createSid } from '../lib/ids.ts'
 import { textOf } from '../lib/members.ts'
 import type { Logger } from '../lib/log.ts'
 import { shownUrl } from '../lib/shown-url.ts'
 import type { Outgoing, OutgoingAnswer } from '../outgoing/outgoing.ts'
 import { toRequest } from './hook-request.ts'
-import { isWorthRetrying, parseHookUrl } from './hook-url.ts'
-import type { HookUrl } from './hook-url.ts'
+import { isWorthRetrying, parseHookUrl, type HookUrl } from './hook-url.ts'
 import type { HookAnswer, HookRequest, Hooks } from '../contracts/hook.ts'
 
 export interface HookBudgets {

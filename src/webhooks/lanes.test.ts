@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { createLanes } from './lanes.ts'
-import type { LaneKey } from './lanes.ts'
+import { createLanes, type LaneKey } from './lanes.ts'
 
 const bounds = { ofAccount: 4, active: 3, activeFailing: 1, waitingFailing: 2 }
 

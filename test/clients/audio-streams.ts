@@ -1,12 +1,16 @@
 // Applications that hear their calls over a second WebSocket, and speak in them: the audio server of the library.
 import { createServer } from 'node:http'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { toneShare } from '../support/audio.ts'
-import type { Audio } from '../support/audio.ts'
+import { toneShare, type Audio } from '../support/audio.ts'
 import { listenLocally } from '../support/local-http.ts'
 import { Inbox, until } from '../support/wait.ts'
-import { sdkWebSocket } from './libraries.ts'
-import type { AudioService, AudioStream, SdkSession, WsService } from './libraries.ts'
+import {
+  sdkWebSocket,
+  type AudioService,
+  type AudioStream,
+  type SdkSession,
+  type WsService,
+} from './libraries.ts'
 import type { Customer, Stage } from './stage.ts'
 
 const sampleRate = 8000

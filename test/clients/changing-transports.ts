@@ -1,11 +1,9 @@
 // Applications over WebSocket that place calls and take them over from webhooks, with a second WebSocket for audio.
 import { createServer } from 'node:http'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { listenLocally } from '../support/local-http.ts'
-import type { LocalServer } from '../support/local-http.ts'
+import { listenLocally, type LocalServer } from '../support/local-http.ts'
 import { Inbox } from '../support/wait.ts'
-import { JambonzClient, sdkWebhook, sdkWebSocket } from './libraries.ts'
-import type { SdkClient, SdkSession } from './libraries.ts'
+import { JambonzClient, sdkWebhook, sdkWebSocket, type SdkClient, type SdkSession } from './libraries.ts'
 import type { Customer, Stage } from './stage.ts'
 import type { WebhookServer } from './webhook-server.ts'
 

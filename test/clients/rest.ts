@@ -2,8 +2,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TalkingPhone } from '../support/talking-phone.ts'
 import { until } from '../support/wait.ts'
-import { JambonzClient, nodeClient } from './libraries.ts'
-import type { NodeRestClient, SdkClient } from './libraries.ts'
+import { JambonzClient, nodeClient, type NodeRestClient, type SdkClient } from './libraries.ts'
 import type { Customer, Stage } from './stage.ts'
 import type { WebhookServer } from './webhook-server.ts'
 

@@ -1,8 +1,7 @@
 // Applications whose callers meet in rooms and wait in queues, and their lists by the REST client.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '../support/wait.ts'
-import { JambonzClient, nodeClient, sdkWebhook } from './libraries.ts'
-import type { Document, SdkClient } from './libraries.ts'
+import { JambonzClient, nodeClient, sdkWebhook, type Document, type SdkClient } from './libraries.ts'
 import type { Customer, Stage } from './stage.ts'
 import type { WebhookServer } from './webhook-server.ts'
 

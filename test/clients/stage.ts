@@ -1,6 +1,5 @@
 // One platform for all applications of the client libraries, with an account for each of them.
-import { sharedPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import { sharedPlatform, type Platform, type Tenant } from '../support/platform-process.ts'
 import { TalkingPhone } from '../support/talking-phone.ts'
 import { WebhookServer } from './webhook-server.ts'
 

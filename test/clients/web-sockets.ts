@@ -6,8 +6,13 @@ import { RecordingServer } from '../support/recording-server.ts'
 import type { Talk, TalkingPhone } from '../support/talking-phone.ts'
 import { toneShare } from '../support/audio.ts'
 import { Inbox, until } from '../support/wait.ts'
-import { nodeClientWs, sdkWebSocket } from './libraries.ts'
-import type { CreateEndpoint, SdkSession, WsSession } from './libraries.ts'
+import {
+  nodeClientWs,
+  sdkWebSocket,
+  type CreateEndpoint,
+  type SdkSession,
+  type WsSession,
+} from './libraries.ts'
 import type { Customer, Stage } from './stage.ts'
 
 interface Told {

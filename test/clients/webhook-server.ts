@@ -1,8 +1,6 @@
 // A web server as an application of the public client libraries runs it: Express-style middleware, JSON bodies, routes.
-import { createServer } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { listenLocally } from '../support/local-http.ts'
-import type { LocalServer } from '../support/local-http.ts'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { listenLocally, type LocalServer } from '../support/local-http.ts'
 import { Inbox } from '../support/wait.ts'
 
 export interface WebhookRequest extends IncomingMessage {

@@ -1,8 +1,7 @@
 // Applications that answer hooks with the documents of the libraries, with their signature checks on.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TalkingPhone } from '../support/talking-phone.ts'
-import { JambonzClient, nodeClient, sdkWebhook } from './libraries.ts'
-import type { Document } from './libraries.ts'
+import { JambonzClient, nodeClient, sdkWebhook, type Document } from './libraries.ts'
 import type { Customer, Stage } from './stage.ts'
 import type { Middleware, WebhookServer } from './webhook-server.ts'
 

@@ -6,12 +6,20 @@ import { covers } from '../support/covers.ts'
 import type { ApiRoute } from '../../src/api/define/route.ts'
 import { apiRoutes } from '../../src/api/index.ts'
 import { createSid } from '../../src/lib/ids.ts'
-import { expectationOf, targetsOf } from './api/authorization-rules.ts'
-import type { Target } from './api/authorization-rules.ts'
+import { expectationOf, targetsOf, type Target } from './api/authorization-rules.ts'
 import { rightOf, rightsWithoutRoute } from './api/rights.ts'
 import { parametersOf } from './api/valid-input.ts'
-import { marks, openWorld, seedEverything, storedRows, targetNames } from './api/world.ts'
-import type { HttpAnswer, StoredRow, World, WorldCaller } from './api/world.ts'
+import {
+  marks,
+  openWorld,
+  seedEverything,
+  storedRows,
+  targetNames,
+  type HttpAnswer,
+  type StoredRow,
+  type World,
+  type WorldCaller,
+} from './api/world.ts'
 
 const title = ({ method, path }: ApiRoute): string => `${method} ${path}`
 

@@ -1,20 +1,17 @@
 // Every GET with a client that disconnects during each of its reads: no read is made for it after that. Over real
 // sockets, with the real storage behind a gate that holds one read back until the client has disconnected.
 import { once } from 'node:events'
-import { request as httpRequest } from 'node:http'
-import type { ClientRequest } from 'node:http'
+import { request as httpRequest, type ClientRequest } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { apiRoutes } from '../../src/api/index.ts'
 import type { Asker } from '../../src/lib/asker.ts'
 import { systemTenancy } from '../../src/contracts/caller.ts'
 import { createSid } from '../../src/lib/ids.ts'
 import { createLogger } from '../../src/lib/log.ts'
-import type { Storage } from '../../src/storage/storage.ts'
+import type { Storage, Repositories, TableName } from '../../src/storage/storage.ts'
 import { descriptors } from '../../src/storage/rows/descriptors.ts'
-import type { Repositories, TableName } from '../../src/storage/storage.ts'
 import { Inbox } from '../support/wait.ts'
-import { openWorld, seedEverything } from './api/world.ts'
-import type { World } from './api/world.ts'
+import { openWorld, seedEverything, type World } from './api/world.ts'
 
 interface LogLine {
   readonly level: number

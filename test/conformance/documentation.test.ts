@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { examplesFile } from '../../src/api/openapi/examples.ts'
-import { documented } from '../support/documented.ts'
-import type { OpenApiDocument } from '../support/documented.ts'
+import { documented, type OpenApiDocument } from '../support/documented.ts'
 import { documentationFaults } from './api/documentation-faults.ts'
 
 describe('the OpenAPI document', () => {

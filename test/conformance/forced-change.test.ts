@@ -4,10 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiRoute } from '../../src/api/define/route.ts'
 import { apiRoutes } from '../../src/api/index.ts'
 import { systemTenancy } from '../../src/contracts/caller.ts'
-import { createUser, testPassword } from '../support/api-tenants.ts'
-import type { TestUser } from '../support/api-tenants.ts'
-import { marks, openWorld, seedEverything } from './api/world.ts'
-import type { HttpAnswer, World } from './api/world.ts'
+import { createUser, testPassword, type TestUser } from '../support/api-tenants.ts'
+import { marks, openWorld, seedEverything, type HttpAnswer, type World } from './api/world.ts'
 
 const title = ({ method, path }: ApiRoute): string => `${method} ${path}`
 

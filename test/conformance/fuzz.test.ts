@@ -5,13 +5,11 @@ import { covers } from '../support/covers.ts'
 import type { ApiRoute } from '../../src/api/define/route.ts'
 import { apiRoutes } from '../../src/api/index.ts'
 import type { ApiAnswer } from '../support/api-request.ts'
-import { attemptsOf, isLegal, isTried, toSend } from './api/attempts.ts'
-import type { Attempt } from './api/attempts.ts'
+import { attemptsOf, isLegal, isTried, toSend, type Attempt } from './api/attempts.ts'
 import { createRandomSource, hostileBodies, hostileTexts } from './api/hostile-values.ts'
 import { parametersOf } from './api/valid-input.ts'
 import type { Values } from './api/known-values.ts'
-import { marks, openWorld } from './api/world.ts'
-import type { World } from './api/world.ts'
+import { marks, openWorld, type World } from './api/world.ts'
 
 // CI checks every change against the same values; local runs look for new ones.
 const usualSeed = process.env['CI'] === 'true' ? 1 : Date.now() % 1_000_000

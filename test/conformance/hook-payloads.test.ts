@@ -4,18 +4,20 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { placeCall } from '../../examples/demo/phone.ts'
-import { commonFields } from '../../src/api/docs/hook-fields.ts'
-import type { HookDescription } from '../../src/api/docs/hook-fields.ts'
+import { commonFields, type HookDescription } from '../../src/api/docs/hook-fields.ts'
 import { hookDescriptions } from '../../src/api/docs/hook-payloads.ts'
 import { responseTo } from '../../src/sip/message/build.ts'
-import { headerOf } from '../../src/sip/message/message.ts'
-import type { SipRequest } from '../../src/sip/message/message.ts'
+import { headerOf, type SipRequest } from '../../src/sip/message/message.ts'
 import { parseMessage } from '../../src/sip/message/parse-message.ts'
 import { serializeMessage } from '../../src/sip/message/serialize-message.ts'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
-import { journalOf, provision, startPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import { startApplication, type Application } from '../support/application.ts'
+import {
+  journalOf,
+  provision,
+  startPlatform,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { until } from '../support/wait.ts'
 
 type Payload = Readonly<Record<string, unknown>>

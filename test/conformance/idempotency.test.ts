@@ -7,11 +7,9 @@ import { createSid } from '../../src/lib/ids.ts'
 import { createUser, testPassword } from '../support/api-tenants.ts'
 import type { ApiAnswer } from '../support/api-request.ts'
 import { documented } from '../support/documented.ts'
-import { serveLocally } from '../support/local-http.ts'
-import type { LocalServer } from '../support/local-http.ts'
+import { serveLocally, type LocalServer } from '../support/local-http.ts'
 import { localS3 } from '../support/s3-bucket.ts'
-import { marks, openWorld } from './api/world.ts'
-import type { World } from './api/world.ts'
+import { marks, openWorld, type World } from './api/world.ts'
 
 const posts = apiRoutes.filter(({ method }) => method === 'POST')
 

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiRoute } from '../../src/api/define/route.ts'
 import { apiRoutes } from '../../src/api/index.ts'
 import type { TestTenant } from '../support/api-tenants.ts'
-import { openWorld } from './api/world.ts'
-import type { World } from './api/world.ts'
+import { openWorld, type World } from './api/world.ts'
 
 let world: World
 beforeAll(async () => {

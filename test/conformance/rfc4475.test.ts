@@ -1,8 +1,7 @@
 // Every message of RFC 4475 over a real socket: it gets the reaction in the table, and survives serializing and
 // parsing.
 import { once } from 'node:events'
-import { createSocket } from 'node:dgram'
-import type { Socket } from 'node:dgram'
+import { createSocket, type Socket } from 'node:dgram'
 import { readFileSync, readdirSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -10,8 +9,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import { silentLogger } from '../../src/lib/log.ts'
 import { createSip } from '../../src/sip/create-sip.ts'
-import { headerOf } from '../../src/sip/message/message.ts'
-import type { SipMessage, SipRequest } from '../../src/sip/message/message.ts'
+import { headerOf, type SipMessage, type SipRequest } from '../../src/sip/message/message.ts'
 import { parseMessage } from '../../src/sip/message/parse-message.ts'
 import { serializeMessage } from '../../src/sip/message/serialize-message.ts'
 import type { Sip } from '../../src/sip/sip.ts'
@@ -20,8 +18,7 @@ import type { TransactionLayer } from '../../src/sip/transaction/transaction.ts'
 import { createTransport } from '../../src/sip/transport/create-transport.ts'
 import { StreamFramer } from '../../src/sip/transport/stream-framer.ts'
 import type { TransportLayer } from '../../src/sip/transport/transport.ts'
-import { tortureCases } from './rfc4475-table.ts'
-import type { Owed } from './rfc4475-table.ts'
+import { tortureCases, type Owed } from './rfc4475-table.ts'
 
 const folder = new URL('rfc4475/', import.meta.url)
 const bytesOf = (file: string): Buffer => readFileSync(new URL(`${file}.dat`, folder))

@@ -17,8 +17,7 @@ import { systemTenancy } from '../../src/contracts/caller.ts'
 import { silentLogger } from '../../src/lib/log.ts'
 import { descriptors } from '../../src/storage/rows/descriptors.ts'
 import type { TableName } from '../../src/storage/storage.ts'
-import { openWorld, seedEverything, storedRows } from './api/world.ts'
-import type { StoredRow, World } from './api/world.ts'
+import { openWorld, seedEverything, storedRows, type StoredRow, type World } from './api/world.ts'
 
 const tables = Object.keys(descriptors) as TableName[]
 const anything = { status: 200, description: 'Whatever it found.', body: json({}), isVaried: true } as const

@@ -10,8 +10,7 @@ import { apiRoutes } from '../../src/api/index.ts'
 import { createLogger } from '../../src/lib/log.ts'
 import { createUser, testPassword } from '../support/api-tenants.ts'
 import { parametersOf } from './api/valid-input.ts'
-import { openWorld } from './api/world.ts'
-import type { World } from './api/world.ts'
+import { openWorld, type World } from './api/world.ts'
 
 interface Planted {
   readonly where: string

@@ -1,11 +1,9 @@
 // Sentences of the interface spec that are outside its tables and not covered by the tests of a resource.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../support/covers.ts'
-import { openTestApi } from '../support/api.ts'
-import type { TestApi } from '../support/api.ts'
-import { createValidInput } from './api/valid-input.ts'
+import { openTestApi, type TestApi } from '../support/api.ts'
+import { createValidInput, type ValidInput } from './api/valid-input.ts'
 import { makeCall } from './api/live-call.ts'
-import type { ValidInput } from './api/valid-input.ts'
 import { documented } from '../support/documented.ts'
 
 let api: TestApi

@@ -18,8 +18,7 @@ import { parseMessage } from '../../src/sip/message/parse-message.ts'
 import { validateRequest } from '../../src/sip/message/validate.ts'
 import { readMessage } from '../../src/streams/server-message.ts'
 import { parseVerbs } from '../../src/verbs/index.ts'
-import { schemaFault, valuesFault } from '../../src/webhooks/app-env.ts'
-import type { AppEnvSchema } from '../../src/webhooks/app-env.ts'
+import { schemaFault, valuesFault, type AppEnvSchema } from '../../src/webhooks/app-env.ts'
 
 const list = (member: string, count: number): string => `[${Array<string>(count).fill(member).join(',')}]`
 /** The most empty objects that JSON of others may have. */

@@ -2,12 +2,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parsePlainVerbs } from '../support/scripted-engine/plain-verbs.ts'
 import { account } from '../support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../support/scripted-engine/scripted-engine.ts'
+import { createScriptedEngine, type ScriptedEngine } from '../support/scripted-engine/scripted-engine.ts'
 import { settle } from '../support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../support/scripted-engine/scripted-engine.ts'
 import { systemTenancy } from '../../src/contracts/caller.ts'
-import { onEachStore } from '../support/each-store.ts'
-import type { TestStorage } from '../support/each-store.ts'
+import { onEachStore, type TestStorage } from '../support/each-store.ts'
 import { until } from '../support/wait.ts'
 
 onEachStore(({ open }) => {

@@ -4,8 +4,7 @@ import type { Hook } from '../../src/contracts/hook.ts'
 import type { OutboxExceptions, OutboxItem, OutboxStore } from '../../src/contracts/outbox.ts'
 import { createSid } from '../../src/lib/ids.ts'
 import { onEachStore } from '../support/each-store.ts'
-import { createFakeClock } from '../support/fake-clock.ts'
-import type { FakeClock } from '../support/fake-clock.ts'
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 import { MemoryOutbox } from '../support/memory-outbox.ts'
 
 interface Place {

@@ -1,12 +1,10 @@
 // The pages of /docs in a real browser: readable on a phone, and found by their search, which the content policy
 // permits.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startPlatform } from '../support/platform-process.ts'
-import type { Platform } from '../support/platform-process.ts'
+import { startPlatform, type Platform } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
-import { startChromium } from './chromium.ts'
-import type { Browser } from './chromium.ts'
+import { startChromium, type Browser } from './chromium.ts'
 
 describe.skipIf(isMissing('chromium'))('/docs in a browser', () => {
   let platform: Platform

@@ -2,17 +2,14 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { serveSoftphone } from '../../examples/browser/serve-softphone.ts'
-import type { SoftphonePage } from '../../examples/browser/serve-softphone.ts'
+import { serveSoftphone, type SoftphonePage } from '../../examples/browser/serve-softphone.ts'
 import { callCentre } from '../../examples/call-centre.ts'
 import { clickToCall } from '../../examples/click-to-call.ts'
 import type { Example } from '../../examples/run/example.ts'
-import { startHookServer } from '../../examples/run/serve-hooks.ts'
-import type { HookServer } from '../../examples/run/serve-hooks.ts'
+import { startHookServer, type HookServer } from '../../examples/run/serve-hooks.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
-import { startChromium } from './chromium.ts'
-import type { Browser } from './chromium.ts'
+import { startChromium, type Browser } from './chromium.ts'
 
 const account = { realm: 'demo.switchhook.test', username: 'demo-1', password: 'secret', number: '500' }
 // Port 9 takes no connection: the pages are looked at without a platform.

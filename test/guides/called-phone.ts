@@ -1,8 +1,7 @@
 // The actions of the person whose phone is called, in the guide that connects two people.
 import { expect } from 'vitest'
 import { soundSegments, tone } from '../support/audio.ts'
-import { startBaresip } from '../support/baresip.ts'
-import type { Baresip } from '../support/baresip.ts'
+import { startBaresip, type Baresip } from '../support/baresip.ts'
 import { until } from '../support/wait.ts'
 import type { Context, GuideOptions } from './run-guide.ts'
 

@@ -4,10 +4,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
-import { openTestApi } from '../support/api.ts'
-import type { TestApi } from '../support/api.ts'
+import { startApplication, type Application } from '../support/application.ts'
+import { openTestApi, type TestApi } from '../support/api.ts'
 
 const guide = join(import.meta.dirname, '../../docs/guides/move-from-jambonz.md')
 const hook = { url: 'https://app.example.com/', method: 'POST' }

@@ -2,15 +2,19 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { accountApiKey, adminApiKey, codeCache, startPlatform } from '../support/platform-process.ts'
-import type { Platform, PlatformOptions } from '../support/platform-process.ts'
+import {
+  accountApiKey,
+  adminApiKey,
+  codeCache,
+  startPlatform,
+  type Platform,
+  type PlatformOptions,
+} from '../support/platform-process.ts'
 import { freePorts } from '../support/ports.ts'
 import { differenceOf } from './compare.ts'
-import { parseGuide } from './guide.ts'
-import type { Step } from './guide.ts'
+import { parseGuide, type Step } from './guide.ts'
 import { withOwnScripts } from './own-scripts.ts'
-import { Shell } from './shell.ts'
-import type { Printed } from './shell.ts'
+import { Shell, type Printed } from './shell.ts'
 
 const root = join(import.meta.dirname, '../..')
 

@@ -1,6 +1,5 @@
 // One bash for a whole guide, as a reader has one terminal: variables, functions and background servers remain.
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { within } from '../support/wait.ts'
 
 export interface Printed {

@@ -1,8 +1,7 @@
 // The commands of the first page of /docs, run in order as a reader would run them.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { firstCall } from '../../src/api/docs/start-page.ts'
-import { openGuideRun } from './run-guide.ts'
-import type { GuideRun } from './run-guide.ts'
+import { openGuideRun, type GuideRun } from './run-guide.ts'
 
 let run: GuideRun
 beforeAll(async () => {

@@ -1,14 +1,11 @@
 // The address of the platform that a peer sees, with real sockets on every interface: Contact, SDP and the source of
 // RTP agree.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { endedJournal, recordsOf } from '../support/call-ends.ts'
 import { callFromCarrier, provisionCarrier } from '../support/carrier.ts'
-import { provision, startPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
-import { fieldOf, startCallee } from '../support/sip-callee.ts'
-import type { SipCallee } from '../support/sip-callee.ts'
+import { provision, startPlatform, type Platform, type Tenant } from '../support/platform-process.ts'
+import { fieldOf, startCallee, type SipCallee } from '../support/sip-callee.ts'
 import { isMissing } from '../support/tools.ts'
 
 let application: Application

@@ -3,13 +3,17 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { toneSegments } from '../support/audio.ts'
 import { startBaresip } from '../support/baresip.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import {
+  provision,
+  recentCalls,
+  sharedPlatform,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 
 let application: Application

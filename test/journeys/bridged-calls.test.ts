@@ -1,14 +1,17 @@
 // Two real phones that talk through the platform: an application dials one of them, or a user calls the other.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { rms, slice, tone, toneSegments } from '../support/audio.ts'
-import type { Audio } from '../support/audio.ts'
-import { startApplication } from '../support/application.ts'
-import type { Application, HookCall } from '../support/application.ts'
-import { startBaresip } from '../support/baresip.ts'
-import type { Baresip } from '../support/baresip.ts'
+import { rms, slice, tone, toneSegments, type Audio } from '../support/audio.ts'
+import { startApplication, type Application, type HookCall } from '../support/application.ts'
+import { startBaresip, type Baresip } from '../support/baresip.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { journalOf, provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import {
+  journalOf,
+  provision,
+  recentCalls,
+  sharedPlatform,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 

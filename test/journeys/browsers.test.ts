@@ -2,17 +2,22 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { tone, toneSegments, toWav } from '../support/audio.ts'
-import { startBaresip } from '../support/baresip.ts'
-import type { Baresip } from '../support/baresip.ts'
+import { startBaresip, type Baresip } from '../support/baresip.ts'
 import { endedJournal, recordsOf } from '../support/call-ends.ts'
-import { adminApiKey, provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
-import type { JournalEntry, RecentCallRecord, SharedPlatform, Tenant } from '../support/platform-process.ts'
+import {
+  adminApiKey,
+  provision,
+  recentCalls,
+  sharedPlatform,
+  type JournalEntry,
+  type RecentCallRecord,
+  type SharedPlatform,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { ToolProcess } from '../support/processes.ts'
-import { openSoftphone } from '../support/softphone-page.ts'
-import type { SoftphoneInBrowser } from '../support/softphone-page.ts'
+import { openSoftphone, type SoftphoneInBrowser } from '../support/softphone-page.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 import { callWithoutOffer } from '../support/web-socket-phone.ts'

@@ -2,8 +2,7 @@
 // number.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../support/covers.ts'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { tone, toneSegments, toWav } from '../support/audio.ts'
 import { createCaller } from '../support/caller.ts'
 import {
@@ -12,14 +11,19 @@ import {
   provisionCarrier,
   refusedCall,
   startCarrierCall,
+  type Carrier,
 } from '../support/carrier.ts'
-import type { Carrier } from '../support/carrier.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
-import type { Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
+import {
+  provision,
+  recentCalls,
+  sharedPlatform,
+  type Platform,
+  type RecentCallRecord,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { RtpPeer } from '../support/rtp-peer.ts'
-import { headerOf } from '../support/sipp.ts'
-import type { SippResult } from '../support/sipp.ts'
+import { headerOf, type SippResult } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 

@@ -1,15 +1,17 @@
 // The platform's registration with a carrier whose registrar is Kamailio, behind SRV records of BIND, the first of
 // which leads to a dead server: calls in and out use it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startBind } from '../support/bind.ts'
-import type { NameServer } from '../support/bind.ts'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startBind, type NameServer } from '../support/bind.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { callFromCarrier, freshAddress, refusedCall } from '../support/carrier.ts'
-import { startRegistrar } from '../support/kamailio-registrar.ts'
-import type { Arrival, Registrar } from '../support/kamailio-registrar.ts'
-import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import { startRegistrar, type Arrival, type Registrar } from '../support/kamailio-registrar.ts'
+import {
+  provision,
+  recentCalls,
+  startPlatform,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { freePorts } from '../support/ports.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'

@@ -2,14 +2,17 @@
 // the pieces of that work.
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
 import { mainThreadMs, quickestMs } from '../support/cpu.ts'
-import { openRawPhone, rawRequest } from '../support/phone.ts'
-import type { RawPhone } from '../support/phone.ts'
-import { provision, startPlatform, unlimited } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import { openRawPhone, rawRequest, type RawPhone } from '../support/phone.ts'
+import {
+  provision,
+  startPlatform,
+  unlimited,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 import { readJson } from '../../src/lib/read-json.ts'

@@ -2,14 +2,17 @@
 // dry run, and a login. Measured is the processor time of the main thread for each request.
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
-import { freshAddress, provisionCarrier, refusedCall } from '../support/carrier.ts'
-import type { Carrier } from '../support/carrier.ts'
+import { freshAddress, provisionCarrier, refusedCall, type Carrier } from '../support/carrier.ts'
 import { mainThreadMs } from '../support/cpu.ts'
-import { provision, startPlatform, unlimited } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import {
+  provision,
+  startPlatform,
+  unlimited,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 
 /** The longest number that is matched, and one that no pattern matches. */

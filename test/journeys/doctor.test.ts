@@ -2,10 +2,8 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startNameServer } from '../support/name-server.ts'
-import type { ScriptedNameServer } from '../support/name-server.ts'
-import { codeCache, startPlatform } from '../support/platform-process.ts'
-import type { Platform } from '../support/platform-process.ts'
+import { startNameServer, type ScriptedNameServer } from '../support/name-server.ts'
+import { codeCache, startPlatform, type Platform } from '../support/platform-process.ts'
 import { freePorts } from '../support/ports.ts'
 import { ToolProcess } from '../support/processes.ts'
 

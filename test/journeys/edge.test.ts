@@ -7,24 +7,23 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
-import { startBaresip } from '../support/baresip.ts'
-import type { Baresip } from '../support/baresip.ts'
-import { createAuthority } from '../support/certificates.ts'
-import type { Authority } from '../support/certificates.ts'
-import { edgeAddress, startEdge } from '../support/kamailio.ts'
-import type { Edge, Place } from '../support/kamailio.ts'
-import { openRawPhone, rawRequest } from '../support/phone.ts'
-import type { RawMessage, RawPhone } from '../support/phone.ts'
-import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
-import type { Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
-import { createMigratedDatabase } from '../support/postgres-databases.ts'
-import type { TestDatabase } from '../support/postgres-databases.ts'
+import { startApplication, type Application } from '../support/application.ts'
+import { startBaresip, type Baresip } from '../support/baresip.ts'
+import { createAuthority, type Authority } from '../support/certificates.ts'
+import { edgeAddress, startEdge, type Edge, type Place } from '../support/kamailio.ts'
+import { openRawPhone, rawRequest, type RawMessage, type RawPhone } from '../support/phone.ts'
+import {
+  provision,
+  recentCalls,
+  startPlatform,
+  type Platform,
+  type RecentCallRecord,
+  type Tenant,
+} from '../support/platform-process.ts'
+import { createMigratedDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
-import { browserRequest, openWebSocketPhone } from '../support/web-socket-phone.ts'
-import type { WebSocketPhone } from '../support/web-socket-phone.ts'
+import { browserRequest, openWebSocketPhone, type WebSocketPhone } from '../support/web-socket-phone.ts'
 import { digestResponse } from '../../src/sip/auth/digest.ts'
 
 // Enough for starts of processes, and for the silence after which a node is dead.

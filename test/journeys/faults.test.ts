@@ -1,16 +1,18 @@
 // Faults in the field, over the whole product: bad applications, bad audio, bad credentials, callers who leave.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../support/covers.ts'
-import { startApplication } from '../support/application.ts'
-import type { Answer, Application } from '../support/application.ts'
+import { startApplication, type Answer, type Application } from '../support/application.ts'
 import { openRawPhone, rawRequest } from '../support/phone.ts'
-import { createCaller } from '../support/caller.ts'
-import type { Caller } from '../support/caller.ts'
+import { createCaller, type Caller } from '../support/caller.ts'
 import { endedJournal, recordsOf } from '../support/call-ends.ts'
-import { provision, sharedPlatform } from '../support/platform-process.ts'
-import type { Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
-import { headerOf } from '../support/sipp.ts'
-import type { SippOptions, SippResult } from '../support/sipp.ts'
+import {
+  provision,
+  sharedPlatform,
+  type Platform,
+  type RecentCallRecord,
+  type Tenant,
+} from '../support/platform-process.ts'
+import { headerOf, type SippOptions, type SippResult } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 

@@ -1,11 +1,9 @@
 // Calls as phones and carriers in the field make them, beyond the features of a first call, played by sipp.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { provision, sharedPlatform } from '../support/platform-process.ts'
-import type { Platform } from '../support/platform-process.ts'
+import { provision, sharedPlatform, type Platform } from '../support/platform-process.ts'
 import { headerOf } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'

@@ -1,17 +1,19 @@
 // Firefox as a phone, with another ICE and DTLS stack than Chromium: it keeps its association over an ICE restart.
 import { networkInterfaces } from 'node:os'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { tone, toneSegments, toWav } from '../support/audio.ts'
-import { startBaresip } from '../support/baresip.ts'
-import type { Baresip } from '../support/baresip.ts'
+import { startBaresip, type Baresip } from '../support/baresip.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { productionSettings, provision, startPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import {
+  productionSettings,
+  provision,
+  startPlatform,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { freePorts } from '../support/ports.ts'
-import { openSoftphone } from '../support/softphone-page.ts'
-import type { SoftphoneInBrowser } from '../support/softphone-page.ts'
+import { openSoftphone, type SoftphoneInBrowser } from '../support/softphone-page.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 

@@ -3,15 +3,28 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../support/covers.ts'
-import { durationMs, rms, slice, soundSegments, tone, toneSegments, toWav } from '../support/audio.ts'
-import type { Audio } from '../support/audio.ts'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
-import { startBaresip } from '../support/baresip.ts'
-import type { Baresip } from '../support/baresip.ts'
+import {
+  durationMs,
+  rms,
+  slice,
+  soundSegments,
+  tone,
+  toneSegments,
+  toWav,
+  type Audio,
+} from '../support/audio.ts'
+import { startApplication, type Application } from '../support/application.ts'
+import { startBaresip, type Baresip } from '../support/baresip.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
-import type { JournalEntry, Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
+import {
+  provision,
+  recentCalls,
+  sharedPlatform,
+  type JournalEntry,
+  type Platform,
+  type RecentCallRecord,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 

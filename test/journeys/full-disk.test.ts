@@ -3,8 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
 import {
   accountApiKey,
@@ -12,11 +11,10 @@ import {
   provision,
   recentCalls,
   startPlatform,
+  type Platform,
 } from '../support/platform-process.ts'
-import type { Platform } from '../support/platform-process.ts'
 import { openRawPhone, rawRequest } from '../support/phone.ts'
-import { mountVolume } from '../support/small-volume.ts'
-import type { SmallVolume } from '../support/small-volume.ts'
+import { mountVolume, type SmallVolume } from '../support/small-volume.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 

@@ -1,12 +1,15 @@
 // DTLS-SRTP with phones and far ends that are not browsers: with ICE and without, in both directions.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { tone, toneSegments } from '../support/audio.ts'
-import type { Audio } from '../support/audio.ts'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { tone, toneSegments, type Audio } from '../support/audio.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
-import { journalOf, provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
-import type { Platform } from '../support/platform-process.ts'
+import {
+  journalOf,
+  provision,
+  recentCalls,
+  sharedPlatform,
+  type Platform,
+} from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 

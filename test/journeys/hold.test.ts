@@ -1,20 +1,21 @@
 // The audio that real phones hear during a wait: on hold, while the other side rings, and while an application does not
 // answer.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { journalStory } from '../../examples/demo/journal-story.ts'
-import type { StoryEvent } from '../../examples/demo/journal-story.ts'
-import { rms, slice, tone, toneSegments, toWav } from '../support/audio.ts'
-import type { Audio } from '../support/audio.ts'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
-import { startBaresip } from '../support/baresip.ts'
-import type { Baresip } from '../support/baresip.ts'
+import { journalStory, type StoryEvent } from '../../examples/demo/journal-story.ts'
+import { rms, slice, tone, toneSegments, toWav, type Audio } from '../support/audio.ts'
+import { startApplication, type Application } from '../support/application.ts'
+import { startBaresip, type Baresip } from '../support/baresip.ts'
 import { endedJournal } from '../support/call-ends.ts'
 import { happens } from '../support/example-run.ts'
-import { startLinphone } from '../support/linphone.ts'
-import type { Linphone } from '../support/linphone.ts'
-import { journalOf, provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import { startLinphone, type Linphone } from '../support/linphone.ts'
+import {
+  journalOf,
+  provision,
+  recentCalls,
+  sharedPlatform,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 

@@ -3,8 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { adminApiKey, startPlatform } from '../support/platform-process.ts'
-import type { Platform } from '../support/platform-process.ts'
+import { adminApiKey, startPlatform, type Platform } from '../support/platform-process.ts'
 
 let dataDir: string
 beforeAll(async () => {

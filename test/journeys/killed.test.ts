@@ -4,18 +4,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
 import { bucket } from '../support/bucket-stand-in.ts'
 import { serveS3 } from '../support/s3-bucket.ts'
 import { createCaller } from '../support/caller.ts'
 import { delivered } from '../support/call-ends.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import {
+  journalOf,
+  provision,
+  recentCalls,
+  startPlatform,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { ack, codeOf, SocketApplication } from '../support/socket-application.ts'
-import { headerOf, startSipp } from '../support/sipp.ts'
-import type { Sipp } from '../support/sipp.ts'
+import { headerOf, startSipp, type Sipp } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 

@@ -7,18 +7,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as turn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { journalStory } from '../../examples/demo/journal-story.ts'
-import type { StoryEvent } from '../../examples/demo/journal-story.ts'
-import { toCompound } from '../../src/media/rtp/rtcp.ts'
-import type { ReportBlock } from '../../src/media/rtp/rtcp.ts'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { journalStory, type StoryEvent } from '../../examples/demo/journal-story.ts'
+import { toCompound, type ReportBlock } from '../../src/media/rtp/rtcp.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { endedJournal, recordsOf } from '../support/call-ends.ts'
 import { provisionCarrier } from '../support/carrier.ts'
-import { journalOf, provision, startPlatform } from '../support/platform-process.ts'
-import type { JournalEntry, Platform, Tenant } from '../support/platform-process.ts'
-import { startCallee } from '../support/sip-callee.ts'
-import type { SipCallee } from '../support/sip-callee.ts'
+import {
+  journalOf,
+  provision,
+  startPlatform,
+  type JournalEntry,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
+import { startCallee, type SipCallee } from '../support/sip-callee.ts'
 import { mountVolume } from '../support/small-volume.ts'
 import { TalkingPhone } from '../support/talking-phone.ts'
 import { until } from '../support/wait.ts'

@@ -4,15 +4,18 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
-import { createTestDatabase } from '../support/postgres-databases.ts'
-import type { TestDatabase } from '../support/postgres-databases.ts'
-import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
-import type { Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
-import { startSipp } from '../support/sipp.ts'
-import type { Sipp } from '../support/sipp.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+import {
+  provision,
+  recentCalls,
+  startPlatform,
+  type Platform,
+  type RecentCallRecord,
+  type Tenant,
+} from '../support/platform-process.ts'
+import { startSipp, type Sipp } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { until, within } from '../support/wait.ts'
 

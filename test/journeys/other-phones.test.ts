@@ -1,18 +1,18 @@
 // Bridged calls of other phones than baresip, and of phones behind a proxy that stays in the path.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { rms, slice, tone, toneSegments } from '../support/audio.ts'
-import type { Audio } from '../support/audio.ts'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
-import { startBaresip } from '../support/baresip.ts'
-import type { Baresip } from '../support/baresip.ts'
+import { rms, slice, tone, toneSegments, type Audio } from '../support/audio.ts'
+import { startApplication, type Application } from '../support/application.ts'
+import { startBaresip, type Baresip } from '../support/baresip.ts'
 import { happens } from '../support/example-run.ts'
-import { startKamailio } from '../support/kamailio.ts'
-import type { Kamailio } from '../support/kamailio.ts'
-import { startLinphone } from '../support/linphone.ts'
-import type { Linphone } from '../support/linphone.ts'
-import { provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import { startKamailio, type Kamailio } from '../support/kamailio.ts'
+import { startLinphone, type Linphone } from '../support/linphone.ts'
+import {
+  provision,
+  recentCalls,
+  sharedPlatform,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 

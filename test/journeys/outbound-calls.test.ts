@@ -5,14 +5,18 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../support/covers.ts'
 import { durationMs, soundSegments, tone, toneSegments, toWav } from '../support/audio.ts'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
-import type { Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
-import { headerOf, startSipp } from '../support/sipp.ts'
-import type { Sipp, SippOptions, SippResult } from '../support/sipp.ts'
+import {
+  provision,
+  recentCalls,
+  sharedPlatform,
+  type Platform,
+  type RecentCallRecord,
+  type Tenant,
+} from '../support/platform-process.ts'
+import { headerOf, startSipp, type Sipp, type SippOptions, type SippResult } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 

@@ -5,19 +5,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
-import { createTestDatabase } from '../support/postgres-databases.ts'
-import type { TestDatabase } from '../support/postgres-databases.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import {
   accountApiKey,
   provision,
   recentCalls,
   startPlatform,
   unlimited,
+  type Platform,
 } from '../support/platform-process.ts'
-import type { Platform } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 
 const withinMs = 1000

@@ -5,8 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
 import { openRawPhone, rawRequest } from '../support/phone.ts'
 import {
@@ -17,9 +16,11 @@ import {
   recentCalls,
   spawnPlatform,
   startPlatform,
+  type Platform,
+  type PlatformOptions,
+  type Tenant,
 } from '../support/platform-process.ts'
 import { createApi } from '../support/platform-api.ts'
-import type { Platform, PlatformOptions, Tenant } from '../support/platform-process.ts'
 import { freePorts } from '../support/ports.ts'
 import type { ToolProcess } from '../support/processes.ts'
 import type { Sipp } from '../support/sipp.ts'

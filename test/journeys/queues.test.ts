@@ -1,18 +1,17 @@
 // Queues with real phones, with media in one worker and in several.
 import { afterEach, describe, expect, it } from 'vitest'
 import { tone, toneSegments } from '../support/audio.ts'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
-import { startBaresip } from '../support/baresip.ts'
-import type { Baresip } from '../support/baresip.ts'
+import { startApplication, type Application } from '../support/application.ts'
+import { startBaresip, type Baresip } from '../support/baresip.ts'
 import {
   journalOf,
   provision,
   recentCalls,
   sharedPlatform,
   startPlatform,
+  type Platform,
+  type Tenant,
 } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 

@@ -1,14 +1,16 @@
 // An account that claims the host name by which carriers call the platform gets neither the name nor the calls of
 // others.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
-import { callFromCarrier, provisionCarrier, refusedCall } from '../support/carrier.ts'
-import type { Carrier } from '../support/carrier.ts'
-import { startNameServer } from '../support/name-server.ts'
-import type { ScriptedNameServer } from '../support/name-server.ts'
-import { productionSettings, provision, startPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import { startApplication, type Application } from '../support/application.ts'
+import { callFromCarrier, provisionCarrier, refusedCall, type Carrier } from '../support/carrier.ts'
+import { startNameServer, type ScriptedNameServer } from '../support/name-server.ts'
+import {
+  productionSettings,
+  provision,
+  startPlatform,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { headerOf } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'

@@ -3,16 +3,19 @@
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MPEGDecoder } from 'mpg123-decoder'
-import { rms, slice, tone, toneSegments, toWav } from '../support/audio.ts'
-import type { Audio } from '../support/audio.ts'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { rms, slice, tone, toneSegments, toWav, type Audio } from '../support/audio.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
-import { bucket } from '../support/bucket-stand-in.ts'
+import { bucket, type BucketStandIn } from '../support/bucket-stand-in.ts'
 import { serveS3 } from '../support/s3-bucket.ts'
-import type { BucketStandIn } from '../support/bucket-stand-in.ts'
-import { adminApiKey, provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import {
+  adminApiKey,
+  provision,
+  recentCalls,
+  sharedPlatform,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 

@@ -1,15 +1,17 @@
 // Recording sessions from carriers (SIPREC, RFC 7866): the platform as recording server for others, and for itself.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
-import { slice, toneShare } from '../support/audio.ts'
-import type { Audio } from '../support/audio.ts'
-import { serveAudio } from '../support/audio-server.ts'
-import type { AudioServer, ServedStream } from '../support/audio-server.ts'
-import { provisionCarrier } from '../support/carrier.ts'
-import type { Carrier } from '../support/carrier.ts'
-import { journalOf, provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import { startApplication, type Application } from '../support/application.ts'
+import { slice, toneShare, type Audio } from '../support/audio.ts'
+import { serveAudio, type AudioServer, type ServedStream } from '../support/audio-server.ts'
+import { provisionCarrier, type Carrier } from '../support/carrier.ts'
+import {
+  journalOf,
+  provision,
+  recentCalls,
+  sharedPlatform,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { openBorder, RecordingClient } from '../support/recording-client.ts'
 import { TalkingPhone } from '../support/talking-phone.ts'
 import { until } from '../support/wait.ts'

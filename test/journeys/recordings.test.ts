@@ -1,16 +1,13 @@
 // The recording of a real call is read from the bucket of its account and removed there, through the whole product. The
 // test puts the object into the bucket, in place of a recording of the call.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { tone, toWav } from '../support/audio.ts'
 import { createCaller } from '../support/caller.ts'
-import { adminApiKey, provision, sharedPlatform } from '../support/platform-process.ts'
-import type { Platform } from '../support/platform-process.ts'
-import { bucket } from '../support/bucket-stand-in.ts'
+import { adminApiKey, provision, sharedPlatform, type Platform } from '../support/platform-process.ts'
+import { bucket, type BucketStandIn } from '../support/bucket-stand-in.ts'
 import { serveAzure } from '../support/azure-bucket.ts'
 import { serveS3 } from '../support/s3-bucket.ts'
-import type { BucketStandIn } from '../support/bucket-stand-in.ts'
 import { isMissing } from '../support/tools.ts'
 
 const keys = { id: 'minio', secret: 'a-secret-of-the-storage', region: 'us-east-1' }

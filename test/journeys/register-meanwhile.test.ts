@@ -1,7 +1,6 @@
 // A phone that registers while its account, realm or user is removed is not registered afterwards.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openTestApi } from '../support/api.ts'
-import type { TestApi } from '../support/api.ts'
+import { openTestApi, type TestApi } from '../support/api.ts'
 import type { ApiAnswer } from '../support/api-request.ts'
 import type { Bindings } from '../../src/api/services.ts'
 import { createDirectory } from '../../src/directory/create-directory.ts'

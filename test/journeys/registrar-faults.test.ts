@@ -1,11 +1,15 @@
 // Faults of carriers, caused by a real Kamailio behind a real BIND: registrations recover by themselves, and report the
 // fault meanwhile. The clocks are hastened, since the longest pause between tries is an hour.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startBind } from '../support/bind.ts'
-import type { NameServer } from '../support/bind.ts'
+import { startBind, type NameServer } from '../support/bind.ts'
 import { createHastenedClock } from '../support/hastened-clock.ts'
-import { otherAddress, retryAfterSeconds, startRegistrar } from '../support/kamailio-registrar.ts'
-import type { Arrival, Registrar } from '../support/kamailio-registrar.ts'
+import {
+  otherAddress,
+  retryAfterSeconds,
+  startRegistrar,
+  type Arrival,
+  type Registrar,
+} from '../support/kamailio-registrar.ts'
 import { freePorts } from '../support/ports.ts'
 import { isMissing } from '../support/tools.ts'
 import { Rows, gatewayAt, trunkOf } from '../support/trunk-stage.ts'

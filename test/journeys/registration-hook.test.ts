@@ -2,14 +2,17 @@
 // stored clients.
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Answer, Application, HookCall } from '../support/application.ts'
+import { startApplication, type Answer, type Application, type HookCall } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
-import { headerOf } from '../support/sipp.ts'
-import type { SippOptions, SippResult } from '../support/sipp.ts'
+import {
+  provision,
+  recentCalls,
+  sharedPlatform,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
+import { headerOf, type SippOptions, type SippResult } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 

@@ -3,8 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { accountApiKey, adminPassword, codeCache, startPlatform } from '../support/platform-process.ts'
-import type { Platform } from '../support/platform-process.ts'
+import {
+  accountApiKey,
+  adminPassword,
+  codeCache,
+  startPlatform,
+  type Platform,
+} from '../support/platform-process.ts'
 import { ToolProcess } from '../support/processes.ts'
 
 let dataDir: string

@@ -1,11 +1,9 @@
 // The application that a caller reaches, and by which rule: the dialled one, the account's own, its fixed verbs; over
 // UDP and TCP.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
-import { provision, sharedPlatform } from '../support/platform-process.ts'
-import type { Platform } from '../support/platform-process.ts'
+import { provision, sharedPlatform, type Platform } from '../support/platform-process.ts'
 import { headerOf } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 

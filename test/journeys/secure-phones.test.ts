@@ -4,22 +4,23 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { get } from 'node:https'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { tone, toneSegments, toWav } from '../support/audio.ts'
-import type { Audio } from '../support/audio.ts'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { tone, toneSegments, toWav, type Audio } from '../support/audio.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { startBaresip } from '../support/baresip.ts'
 import { endedJournal, recordsOf } from '../support/call-ends.ts'
-import { createAuthority } from '../support/certificates.ts'
-import type { Authority } from '../support/certificates.ts'
+import { createAuthority, type Authority } from '../support/certificates.ts'
 import { startSecureTrunk } from '../support/kamailio-trunk.ts'
 import { startLinphone } from '../support/linphone.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
-import type { Platform } from '../support/platform-process.ts'
+import {
+  journalOf,
+  provision,
+  recentCalls,
+  startPlatform,
+  type Platform,
+} from '../support/platform-process.ts'
 import { startPjsua2 } from '../support/pjsua2.ts'
 import { freePorts } from '../support/ports.ts'
-import { startRefusingCarrier } from '../support/refusing-carrier.ts'
-import type { RefusingCarrier } from '../support/refusing-carrier.ts'
+import { startRefusingCarrier, type RefusingCarrier } from '../support/refusing-carrier.ts'
 import { TeamsStandIn, teamsAddress, TeamsVoice } from '../support/teams.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'

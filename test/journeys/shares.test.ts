@@ -1,13 +1,16 @@
 // The share of one account of a platform that several use, over real sockets: while all of its permitted calls ring,
 // another account still calls and is heard.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
-import { openRawPhone } from '../support/phone.ts'
-import type { RawMessage, RawPhone } from '../support/phone.ts'
+import { startApplication, type Application } from '../support/application.ts'
+import { openRawPhone, type RawMessage, type RawPhone } from '../support/phone.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { provision, recentCalls, startPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import {
+  provision,
+  recentCalls,
+  startPlatform,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { startSipp } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { tone, toWav } from '../support/audio.ts'

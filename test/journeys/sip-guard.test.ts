@@ -2,11 +2,9 @@
 // the operator that the call did not come through (phones-behind-proxy has those that do). A reader of the call's
 // journal cannot move or end the call either.
 import { once } from 'node:events'
-import { createServer } from 'node:net'
-import type { AddressInfo, Server } from 'node:net'
+import { createServer, type AddressInfo, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
 import { openRawPhone, rawRequest } from '../support/phone.ts'
 import { endedJournal } from '../support/call-ends.ts'
@@ -16,8 +14,9 @@ import {
   provision,
   sharedPlatform,
   startPlatform,
+  type Platform,
+  type Tenant,
 } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { Inbox, until } from '../support/wait.ts'
 

@@ -1,16 +1,18 @@
 // Calls that a recording server records (SIPREC): both streams, their metadata, and calls that continue without the
 // server.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { slice, toneSegments, toneShare } from '../support/audio.ts'
-import type { Audio } from '../support/audio.ts'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
-import { journalOf, provision, sharedPlatform } from '../support/platform-process.ts'
-import type { JournalEntry, Platform, Tenant } from '../support/platform-process.ts'
-import { RecordingServer } from '../support/recording-server.ts'
-import type { Answering } from '../support/recording-server.ts'
-import { TalkingPhone } from '../support/talking-phone.ts'
-import type { Talk } from '../support/talking-phone.ts'
+import { slice, toneSegments, toneShare, type Audio } from '../support/audio.ts'
+import { startApplication, type Application } from '../support/application.ts'
+import {
+  journalOf,
+  provision,
+  sharedPlatform,
+  type JournalEntry,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
+import { RecordingServer, type Answering } from '../support/recording-server.ts'
+import { TalkingPhone, type Talk } from '../support/talking-phone.ts'
 import { until } from '../support/wait.ts'
 import { allNamed } from '../support/xml.ts'
 

@@ -1,13 +1,17 @@
 // Speech in real calls through the whole product: by the vendor that the account has a credential for, or by the
 // embedded voice without one. The call continues if the vendor fails.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApplication } from '../support/application.ts'
-import type { Answer, Application } from '../support/application.ts'
+import { startApplication, type Answer, type Application } from '../support/application.ts'
 import { tone, toWav } from '../support/audio.ts'
 import { createCaller } from '../support/caller.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { provision, sharedPlatform } from '../support/platform-process.ts'
-import type { JournalEntry, Platform, Tenant } from '../support/platform-process.ts'
+import {
+  provision,
+  sharedPlatform,
+  type JournalEntry,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 

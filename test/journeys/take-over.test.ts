@@ -5,11 +5,16 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { silentLogger } from '../../src/lib/log.ts'
 import { createSip } from '../../src/sip/create-sip.ts'
 import type { Dialog, IncomingInvite, InviteOutcome, Reply, Sip } from '../../src/sip/sip.ts'
-import { startApplication } from '../support/application.ts'
-import type { Application } from '../support/application.ts'
+import { startApplication, type Application } from '../support/application.ts'
 import { endedJournal } from '../support/call-ends.ts'
-import { journalOf, provision, recentCalls, sharedPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
+import {
+  journalOf,
+  provision,
+  recentCalls,
+  sharedPlatform,
+  type Platform,
+  type Tenant,
+} from '../support/platform-process.ts'
 import { Inbox, until } from '../support/wait.ts'
 
 let application: Application

@@ -2,12 +2,9 @@
 // sockets. Its view of a platform that is killed is among the cases of killed.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { WebSocket } from 'ws'
-import { journalOf, sharedPlatform } from '../support/platform-process.ts'
-import type { Platform, Tenant } from '../support/platform-process.ts'
-import { ack, codeOf, SocketApplication } from '../support/socket-application.ts'
-import type { Heard } from '../support/socket-application.ts'
-import { startSipp } from '../support/sipp.ts'
-import type { Sipp } from '../support/sipp.ts'
+import { journalOf, sharedPlatform, type Platform, type Tenant } from '../support/platform-process.ts'
+import { ack, codeOf, SocketApplication, type Heard } from '../support/socket-application.ts'
+import { startSipp, type Sipp } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 

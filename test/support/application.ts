@@ -1,6 +1,5 @@
 // A scripted application server: responds to hooks as the test says, well or badly, and records every request.
-import http from 'node:http'
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Inbox } from './wait.ts'
 

@@ -1,6 +1,5 @@
 // A client that waits for a response, and leaves when the test says so.
-import { goneError } from '../../src/lib/asker.ts'
-import type { Asker } from '../../src/lib/asker.ts'
+import { goneError, type Asker } from '../../src/lib/asker.ts'
 
 export interface TestAsker extends Asker {
   leave(): void

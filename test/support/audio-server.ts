@@ -1,10 +1,7 @@
 // A server for audio streams on loopback, as applications run one: keeps what it receives and sends what a test says.
-import { createServer } from 'node:http'
-import type { IncomingMessage } from 'node:http'
-import { WebSocketServer } from 'ws'
-import type { WebSocket } from 'ws'
-import { listenLocally } from './local-http.ts'
-import type { LocalServer } from './local-http.ts'
+import { createServer, type IncomingMessage } from 'node:http'
+import { WebSocketServer, type WebSocket } from 'ws'
+import { listenLocally, type LocalServer } from './local-http.ts'
 import { Inbox } from './wait.ts'
 
 /** One WebSocket of the server. */

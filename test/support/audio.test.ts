@@ -8,8 +8,8 @@ import {
   tone,
   toneSegments,
   toWav,
+  type Audio,
 } from './audio.ts'
-import type { Audio } from './audio.ts'
 
 function join(...parts: readonly Audio[]): Audio {
   return { sampleRate: 8000, samples: Float64Array.from(parts.flatMap((part) => [...part.samples])) }

@@ -1,6 +1,13 @@
 // A stand-in for Azure Blob Storage.
-import { bucket, hmac, sendObject, sendXml, serveVendor } from './bucket-stand-in.ts'
-import type { BucketRequest, BucketStandIn } from './bucket-stand-in.ts'
+import {
+  bucket,
+  hmac,
+  sendObject,
+  sendXml,
+  serveVendor,
+  type BucketRequest,
+  type BucketStandIn,
+} from './bucket-stand-in.ts'
 
 export interface AzureAccount {
   readonly account: string

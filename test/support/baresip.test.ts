@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { dominantFrequencyHz, durationMs, rms, slice, tone } from './audio.ts'
-import { startBaresip } from './baresip.ts'
-import type { Baresip } from './baresip.ts'
+import { startBaresip, type Baresip } from './baresip.ts'
 import { startSipp } from './sipp.ts'
 import { isMissing } from './tools.ts'
 import { until } from './wait.ts'

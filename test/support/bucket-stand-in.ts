@@ -2,8 +2,7 @@
 // vendor's documentation, keeps objects in memory and responds as documented, failures included.
 import { createHmac } from 'node:crypto'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
-import { serveLocally } from './local-http.ts'
-import type { LocalServer } from './local-http.ts'
+import { serveLocally, type LocalServer } from './local-http.ts'
 import { Inbox } from './wait.ts'
 
 export interface BucketRequest {

@@ -2,8 +2,7 @@
 // includes what the first try of the test left there.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { journalOf, recentCalls } from './platform-process.ts'
-import type { JournalEntry, RecentCallRecord } from './platform-process.ts'
+import { journalOf, recentCalls, type JournalEntry, type RecentCallRecord } from './platform-process.ts'
 import type { Api } from './platform-api.ts'
 import { until } from './wait.ts'
 

@@ -1,8 +1,6 @@
 // A tenant's SIP client played by sipp: it places calls through the platform by scenario.
-import { recentCalls } from './platform-process.ts'
-import type { Platform, RecentCallRecord, Tenant } from './platform-process.ts'
-import { headerOf, startSipp } from './sipp.ts'
-import type { Sipp, SippOptions, SippResult } from './sipp.ts'
+import { recentCalls, type Platform, type RecentCallRecord, type Tenant } from './platform-process.ts'
+import { headerOf, startSipp, type Sipp, type SippOptions, type SippResult } from './sipp.ts'
 import { until } from './wait.ts'
 
 export interface LiveCall {

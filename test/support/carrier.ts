@@ -1,8 +1,7 @@
 // A carrier as the platform sees it: records made by the REST API alone, and calls from an address of its own.
 import type { Platform } from './platform-process.ts'
 import type { Api } from './platform-api.ts'
-import { startSipp } from './sipp.ts'
-import type { Sipp, SippOptions, SippResult } from './sipp.ts'
+import { startSipp, type Sipp, type SippOptions, type SippResult } from './sipp.ts'
 
 export interface Carrier {
   readonly voip_carrier_sid: string

@@ -2,13 +2,10 @@
 // phones set up with the data that it prints.
 import { join } from 'node:path'
 import { tone } from './audio.ts'
-import { startBaresip } from './baresip.ts'
-import type { Baresip } from './baresip.ts'
-import { adminApiKey, codeCache } from './platform-process.ts'
-import type { Platform } from './platform-process.ts'
+import { startBaresip, type Baresip } from './baresip.ts'
+import { adminApiKey, codeCache, type Platform } from './platform-process.ts'
 import { ToolProcess } from './processes.ts'
-import { startRealPhone } from './real-phones.ts'
-import type { PhoneKind, RealPhone } from './real-phones.ts'
+import { startRealPhone, type PhoneKind, type RealPhone } from './real-phones.ts'
 
 export interface PhoneWishes {
   /** The tone that the phone sends, in Hz. */

@@ -1,8 +1,7 @@
 // Setup of a whole test run: a PostgreSQL server with a migrated database to copy, started when the first test requests
 // it and stopped at the end; a cache of the platform's compiled code, which every start reuses; and the data of a
 // platform that was set up, made when the first test requests them.
-import { createServer } from 'node:net'
-import type { Server } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,8 +12,7 @@ import { migrate } from '../../src/storage/database/migrate.ts'
 import { openPostgres } from '../../src/storage/postgres/postgres.ts'
 import { accountApiKey, adminApiKey, adminPassword } from './platform-process.ts'
 import type { ServerOfRun } from './postgres-databases.ts'
-import { runOn, startPostgres } from './postgres-server.ts'
-import type { PostgresServer } from './postgres-server.ts'
+import { runOn, startPostgres, type PostgresServer } from './postgres-server.ts'
 import { makeSetUpData } from './set-up-data.ts'
 
 declare module 'vitest' {

@@ -1,8 +1,7 @@
 // A stand-in for Google Cloud Storage.
 import { createPublicKey } from 'node:crypto'
 import { importSPKI, jwtVerify } from 'jose'
-import { bucket, sendObject, serveVendor } from './bucket-stand-in.ts'
-import type { BucketStandIn } from './bucket-stand-in.ts'
+import { bucket, sendObject, serveVendor, type BucketStandIn } from './bucket-stand-in.ts'
 
 export interface GoogleAccount {
   readonly email: string

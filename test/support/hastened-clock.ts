@@ -1,6 +1,5 @@
 // A clock that runs faster than the machine's, so that a wait of minutes takes seconds beside real programs.
-import { systemClock } from '../../src/lib/clock.ts'
-import type { Clock } from '../../src/lib/clock.ts'
+import { systemClock, type Clock } from '../../src/lib/clock.ts'
 
 export function createHastenedClock(factor: number): Clock {
   const [epoch, origin] = [Date.now(), performance.now()]

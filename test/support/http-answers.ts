@@ -1,7 +1,6 @@
 // The forms that RFC 9110 and RFC 9112 allow an answer and all that comes before it, for tests of each part that asks a server.
 import { createServer } from 'node:net'
-import { listenLocally } from './local-http.ts'
-import type { LocalServer } from './local-http.ts'
+import { listenLocally, type LocalServer } from './local-http.ts'
 
 /** Opens a server that sends these bytes as the answer to each request, and closes the connection if that ends it. */
 export function answering(answer: Buffer, ends: boolean): Promise<LocalServer> {

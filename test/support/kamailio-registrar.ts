@@ -3,8 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { passedIn, runKamailio } from './kamailio.ts'
-import type { Kamailio, Place } from './kamailio.ts'
+import { passedIn, runKamailio, type Kamailio, type Place } from './kamailio.ts'
 import { freePorts } from './ports.ts'
 import type { ToolProcess } from './processes.ts'
 

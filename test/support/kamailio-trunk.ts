@@ -3,8 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Authority } from './certificates.ts'
-import { passedIn, runKamailio } from './kamailio.ts'
-import type { Kamailio, Place } from './kamailio.ts'
+import { passedIn, runKamailio, type Kamailio, type Place } from './kamailio.ts'
 
 export interface SecureTrunk extends Kamailio {
   /** The port for TLS; the other port is for UDP, which the phone uses. */

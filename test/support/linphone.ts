@@ -2,12 +2,10 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fromWav, toWav } from './audio.ts'
-import type { Audio } from './audio.ts'
+import { fromWav, toWav, type Audio } from './audio.ts'
 import { freePorts } from './ports.ts'
 import { ToolProcess } from './processes.ts'
-import { until } from './wait.ts'
-import type { Inbox } from './wait.ts'
+import { until, type Inbox } from './wait.ts'
 
 export interface LinphoneOptions {
   readonly username: string

@@ -1,7 +1,6 @@
 // HTTP receivers on loopback for tests: ordinary ones, and ones that fail on purpose.
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { IncomingHttpHeaders, RequestListener } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
 import type { AddressInfo, Server, Socket } from 'node:net'
 
 export interface LocalServer {

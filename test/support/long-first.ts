@@ -1,6 +1,5 @@
 // The order of test files: those that take longest begin first, so that none of them runs alone at the end of a run.
-import { BaseSequencer } from 'vitest/node'
-import type { TestSpecification } from 'vitest/node'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** They send most, or wait for phones, silence and starts. Vitest orders files it has not yet run by their size. */
 const longest = [

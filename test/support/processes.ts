@@ -1,6 +1,5 @@
 // Child processes of the tests: output captured, exit awaited, ended by their pid and never by name.
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { Inbox, within } from './wait.ts'
 
 export interface ProcessOptions {

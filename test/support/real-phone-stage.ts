@@ -1,10 +1,21 @@
 // A platform with a few users of one realm, each with a real phone of any kind, for journeys of real phones.
-import { startApplication } from './application.ts'
-import type { Application } from './application.ts'
-import { journalOf, provision, sharedPlatform } from './platform-process.ts'
-import type { JournalEntry, Platform, Tenant } from './platform-process.ts'
-import { createListening, phoneKinds, startRealPhone } from './real-phones.ts'
-import type { PhoneKind, RealPhone, RealPhoneOptions } from './real-phones.ts'
+import { startApplication, type Application } from './application.ts'
+import {
+  journalOf,
+  provision,
+  sharedPlatform,
+  type JournalEntry,
+  type Platform,
+  type Tenant,
+} from './platform-process.ts'
+import {
+  createListening,
+  phoneKinds,
+  startRealPhone,
+  type PhoneKind,
+  type RealPhone,
+  type RealPhoneOptions,
+} from './real-phones.ts'
 import { until } from './wait.ts'
 
 /** The tone of each user's phone, in Hz. */

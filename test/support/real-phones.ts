@@ -1,8 +1,6 @@
 // One interface to the three kinds of real phone: a test describes a person's actions, whichever phone is used.
-import { rms, slice, tone, toneSegments } from './audio.ts'
-import type { Audio } from './audio.ts'
-import { startBaresip } from './baresip.ts'
-import type { BaresipOptions } from './baresip.ts'
+import { rms, slice, tone, toneSegments, type Audio } from './audio.ts'
+import { startBaresip, type BaresipOptions } from './baresip.ts'
 import { startLinphone } from './linphone.ts'
 import { startPjsua2 } from './pjsua2.ts'
 import { Inbox, until } from './wait.ts'

@@ -1,6 +1,5 @@
 // The header fields that give the reason of a refusal or a BYE of the platform, for tests.
-import { entryOf } from '../../src/lib/errors.ts'
-import type { ErrorCode } from '../../src/lib/errors.ts'
+import { entryOf, type ErrorCode } from '../../src/lib/errors.ts'
 import { reasonPhraseOf } from '../../src/sip/message/reason-phrases.ts'
 import type { HeaderField } from '../../src/sip/message/message.ts'
 

@@ -3,8 +3,12 @@
 import dgram from 'node:dgram'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { headerOf } from '../../src/sip/message/message.ts'
-import type { HeaderField, SipMessage, SipResponse } from '../../src/sip/message/message.ts'
+import {
+  headerOf,
+  type HeaderField,
+  type SipMessage,
+  type SipResponse,
+} from '../../src/sip/message/message.ts'
 import { sdpOf } from '../../src/sip/message/body.ts'
 import type { Dialog, IncomingInvite, Sip } from '../../src/sip/sip.ts'
 import type { Platform } from './platform-process.ts'

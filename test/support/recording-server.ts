@@ -6,8 +6,7 @@ import type { AddressInfo } from 'node:net'
 import type { Audio } from './audio.ts'
 import { RtpPeer } from './rtp-peer.ts'
 import { Inbox, until } from './wait.ts'
-import { allNamed, parseXml } from './xml.ts'
-import type { XmlElement } from './xml.ts'
+import { allNamed, parseXml, type XmlElement } from './xml.ts'
 
 export interface ServerRequest {
   readonly method: string

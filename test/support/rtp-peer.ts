@@ -1,11 +1,8 @@
 // The far end of one RTP stream on loopback: offers, records what it hears, sends packets of silence and keys.
 import { randomBytes } from 'node:crypto'
-import { createSocket } from 'node:dgram'
-import type { Socket } from 'node:dgram'
-import { createLaws } from '../../src/media/codecs/g711.ts'
-import type { Law } from '../../src/media/codecs/g711.ts'
-import { parseRtp } from '../../src/media/rtp/packet.ts'
-import type { RtpPacket } from '../../src/media/rtp/packet.ts'
+import { createSocket, type Socket } from 'node:dgram'
+import { createLaws, type Law } from '../../src/media/codecs/g711.ts'
+import { parseRtp, type RtpPacket } from '../../src/media/rtp/packet.ts'
 import type { Audio } from './audio.ts'
 import { Inbox, within } from './wait.ts'
 

@@ -1,7 +1,6 @@
 // Many far ends in a separate process: measures how evenly packets arrive, undisturbed by the process under test.
 import { fork } from 'node:child_process'
-import { createSocket } from 'node:dgram'
-import type { Socket } from 'node:dgram'
+import { createSocket, type Socket } from 'node:dgram'
 import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 

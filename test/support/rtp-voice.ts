@@ -1,6 +1,5 @@
 // A far end that talks: sends a packet every 20 ms and keeps what it hears.
-import { RtpPeer } from './rtp-peer.ts'
-import type { OfferOptions } from './rtp-peer.ts'
+import { RtpPeer, type OfferOptions } from './rtp-peer.ts'
 
 const tickMs = 20
 

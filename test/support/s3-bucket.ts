@@ -2,8 +2,15 @@
 import { createHash } from 'node:crypto'
 import type { BucketVendor, BucketVendorOptions } from '../../src/buckets/vendor.ts'
 import { createAwsS3 } from '../../src/buckets/s3.ts'
-import { bucket, hmac, sendObject, sendXml, serveVendor } from './bucket-stand-in.ts'
-import type { BucketRequest, BucketStandIn } from './bucket-stand-in.ts'
+import {
+  bucket,
+  hmac,
+  sendObject,
+  sendXml,
+  serveVendor,
+  type BucketRequest,
+  type BucketStandIn,
+} from './bucket-stand-in.ts'
 
 const hash = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex')
 

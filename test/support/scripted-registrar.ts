@@ -1,6 +1,5 @@
 // A registrar on the fake network: it responds as a test says and keeps the requests.
-import { headerOf } from '../../src/sip/message/message.ts'
-import type { SipRequest } from '../../src/sip/message/message.ts'
+import { headerOf, type SipRequest } from '../../src/sip/message/message.ts'
 import { tagOf } from '../../src/sip/message/name-addr.ts'
 import type { FakeNetwork } from './fake-network.ts'
 

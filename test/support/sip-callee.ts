@@ -1,8 +1,7 @@
 // A far end that is called by its SIP URI: it responds to every request with 200, and to an INVITE with the SDP of an
 // RTP peer. It sends no packet by itself.
 import { createSocket } from 'node:dgram'
-import { RtpPeer } from './rtp-peer.ts'
-import type { OfferOptions } from './rtp-peer.ts'
+import { RtpPeer, type OfferOptions } from './rtp-peer.ts'
 import { Inbox } from './wait.ts'
 
 export interface SipCallee {

@@ -1,18 +1,20 @@
 // One real user agent on a fake network, and a peer whose every message the test writes.
-import { createFakeClock } from './fake-clock.ts'
-import type { FakeClock } from './fake-clock.ts'
-import { createFakeNetwork, startOf } from './fake-network.ts'
-import type { FakeNetwork } from './fake-network.ts'
+import { createFakeClock, type FakeClock } from './fake-clock.ts'
+import { createFakeNetwork, startOf, type FakeNetwork } from './fake-network.ts'
 import { silentLogger } from '../../src/lib/log.ts'
-import { headerOf } from '../../src/sip/message/message.ts'
-import type { SipMessage, SipRequest } from '../../src/sip/message/message.ts'
+import { headerOf, type SipMessage, type SipRequest } from '../../src/sip/message/message.ts'
 import { tagOf } from '../../src/sip/message/name-addr.ts'
 import { createUriResolver } from '../../src/sip/transport/resolve.ts'
-import type { Dialog, DialogListener, IncomingInvite, OutgoingInviteOptions } from '../../src/sip/sip.ts'
-import type { Remote, Reply } from '../../src/sip/sip.ts'
+import type {
+  Dialog,
+  DialogListener,
+  IncomingInvite,
+  OutgoingInviteOptions,
+  Remote,
+  Reply,
+} from '../../src/sip/sip.ts'
 import type { TransportLayer } from '../../src/sip/transport/transport.ts'
-import { createUserAgent } from '../../src/sip/user-agent.ts'
-import type { UserAgent } from '../../src/sip/user-agent.ts'
+import { createUserAgent, type UserAgent } from '../../src/sip/user-agent.ts'
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts'
 
 export const agentAddress = '192.0.2.1'

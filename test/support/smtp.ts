@@ -1,7 +1,6 @@
 // A mail server for tests: speaks SMTP (RFC 5321) over loopback, checks the order and form of each command, and keeps
 // the mails that it receives.
-import { createServer } from 'node:net'
-import type { Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 
 export interface ReceivedMail {
   readonly from: string

@@ -2,12 +2,9 @@
 // them.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { WebSocketServer } from 'ws'
-import type { WebSocket } from 'ws'
-import { listenLocally } from './local-http.ts'
-import type { LocalServer } from './local-http.ts'
-import { provision } from './platform-process.ts'
-import type { Platform, Tenant } from './platform-process.ts'
+import { WebSocketServer, type WebSocket } from 'ws'
+import { listenLocally, type LocalServer } from './local-http.ts'
+import { provision, type Platform, type Tenant } from './platform-process.ts'
 import { Inbox } from './wait.ts'
 
 export interface SocketMessage {

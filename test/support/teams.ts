@@ -1,16 +1,13 @@
 // Microsoft Teams as a session border controller sees it, without a SIP stack: proxies that check requests against
 // Microsoft's documents of Direct Routing, calls that it makes, and the encrypted audio of both.
 import { randomBytes, X509Certificate } from 'node:crypto'
-import { createSocket } from 'node:dgram'
-import type { Socket } from 'node:dgram'
+import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
-import { connect, createServer } from 'node:tls'
-import type { Server, TLSSocket } from 'node:tls'
+import { connect, createServer, type Server, type TLSSocket } from 'node:tls'
 import { createLaws } from '../../src/media/codecs/g711.ts'
 import { parseRtp, writeRtpHeader } from '../../src/media/rtp/packet.ts'
 import { SrtpReceiver, SrtpSender } from '../../src/media/srtp/srtp.ts'
-import { slice, toneShare } from './audio.ts'
-import type { Audio } from './audio.ts'
+import { slice, toneShare, type Audio } from './audio.ts'
 import type { Authority, Certificate } from './certificates.ts'
 import { Inbox, until } from './wait.ts'
 

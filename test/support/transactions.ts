@@ -1,6 +1,5 @@
 // Two transaction layers with a fake network between them: alice sends requests, bob responds.
-import { createFakeClock } from './fake-clock.ts'
-import type { FakeClock } from './fake-clock.ts'
+import { createFakeClock, type FakeClock } from './fake-clock.ts'
 import { silentLogger } from '../../src/lib/log.ts'
 import { buildRequest } from '../../src/sip/message/build.ts'
 import type { SipRequest, SipResponse } from '../../src/sip/message/message.ts'
@@ -12,8 +11,7 @@ import type {
   TransactionLayer,
   TransactionUser,
 } from '../../src/sip/transaction/transaction.ts'
-import { createFakeNetwork } from './fake-network.ts'
-import type { FakeNetwork, FakeNetworkOptions } from './fake-network.ts'
+import { createFakeNetwork, type FakeNetwork, type FakeNetworkOptions } from './fake-network.ts'
 
 export interface LayerNode {
   readonly layer: TransactionLayer

@@ -1,7 +1,6 @@
 // A SIP phone over a WebSocket, as in a browser: sends exactly the frames a test gives it, and keeps what it receives.
 import { once } from 'node:events'
-import { WebSocket } from 'ws'
-import type { ClientOptions } from 'ws'
+import { WebSocket, type ClientOptions } from 'ws'
 import { digestResponse } from '../../src/sip/auth/digest.ts'
 import type { RawMessage } from './phone.ts'
 import type { Tenant } from './platform-process.ts'

@@ -1,10 +1,8 @@
 // A small WebSocket server on loopback for tests (RFC 6455 §5.2): unfragmented messages, no extensions.
 import { createHash } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { listenLocally } from './local-http.ts'
-import type { LocalServer } from './local-http.ts'
+import { listenLocally, type LocalServer } from './local-http.ts'
 
 export interface ServedSocket {
   readonly request: IncomingMessage

@@ -1,7 +1,6 @@
 // Phones with Opus, G.722 and G.711 in virtual time, and a measure of how loud a tone comes through.
 import { setImmediate } from 'node:timers/promises'
-import { clockRateOf } from '../../src/media/codecs/codecs.ts'
-import type { Encoding } from '../../src/media/codecs/codecs.ts'
+import { clockRateOf, type Encoding } from '../../src/media/codecs/codecs.ts'
 import { frameSamplesAt } from '../../src/media/codecs/coders.ts'
 import type { Agreement } from '../../src/media/sdp/agreement.ts'
 import type { Audio } from './audio.ts'

@@ -3,8 +3,7 @@
 import { AppError } from '../../lib/errors.ts'
 import { readJson } from '../../lib/read-json.ts'
 import { json } from '../define/fields.ts'
-import { createField } from '../define/field.ts'
-import type { Field } from '../define/field.ts'
+import { createField, type Field } from '../define/field.ts'
 
 type BucketCredential = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,6 @@
 // Registrations end when an account loses its right to the realm.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestApi } from '../../../test/support/api.ts'
-import type { TestApi } from '../../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../../test/support/api.ts'
 import type { ApiAnswer } from '../../../test/support/api-request.ts'
 
 let api: TestApi

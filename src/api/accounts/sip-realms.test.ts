@@ -1,9 +1,7 @@
 // A realm in the database and its records in DNS, on a real name server.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestApi } from '../../../test/support/api.ts'
-import type { TestApi } from '../../../test/support/api.ts'
-import { startBind } from '../../../test/support/bind.ts'
-import type { NameServer } from '../../../test/support/bind.ts'
+import { openTestApi, type TestApi } from '../../../test/support/api.ts'
+import { startBind, type NameServer } from '../../../test/support/bind.ts'
 import { isMissing } from '../../../test/support/tools.ts'
 import { createRealmRecords } from '../../dns/create-realm-records.ts'
 import type { RealmRecords } from '../../dns/dns.ts'

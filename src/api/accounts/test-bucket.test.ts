@@ -1,8 +1,7 @@
 // Bucket credentials are tried against storage on loopback, which computes signatures itself.
 import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openTestApi } from '../../../test/support/api.ts'
-import type { TestApi } from '../../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../../test/support/api.ts'
 import type { ApiAnswer } from '../../../test/support/api-request.ts'
 import { serveAzure } from '../../../test/support/azure-bucket.ts'
 import { localBucket, localS3, serveS3 } from '../../../test/support/s3-bucket.ts'

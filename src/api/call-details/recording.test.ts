@@ -1,11 +1,9 @@
 // Recordings are sent from storage on loopback to real clients: slow ones, ones that leave, and patient ones.
 import { once } from 'node:events'
-import { request as httpRequest } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openTestApi } from '../../../test/support/api.ts'
-import type { TestApi } from '../../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../../test/support/api.ts'
 import type { TestTenant } from '../../../test/support/api-tenants.ts'
 import { serveS3 } from '../../../test/support/s3-bucket.ts'
 import type { BucketStandIn } from '../../../test/support/bucket-stand-in.ts'

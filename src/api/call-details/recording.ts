@@ -5,8 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
 import { bytes } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
-import { demandCall } from './journal.ts'
-import type { Reading } from './journal.ts'
+import { demandCall, type Reading } from './journal.ts'
 
 const path = '/Accounts/{AccountSid}/RecentCalls/{CallSid}/record/{Year}/{Month}/{Day}/{Format}'
 const parameters = {

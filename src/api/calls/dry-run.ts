@@ -9,8 +9,7 @@ import type { Values } from '../define/field.ts'
 import type { ApiRequest } from '../define/request.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { sipWord } from '../define/sip-fields.ts'
-import { targetOrText, toTarget } from './target.ts'
-import type { TargetInput } from './target.ts'
+import { targetOrText, toTarget, type TargetInput } from './target.ts'
 
 const body = {
   direction: choice(['inbound', 'outbound']).describe(

@@ -1,10 +1,8 @@
 // A hook of one call: it lives with the call and is not a record.
 import type { HookForm } from '../../calls/calls.ts'
 import type { Hook } from '../../contracts/hook.ts'
-import { createField } from '../define/field.ts'
-import type { Field } from '../define/field.ts'
-import { liveHook, socketHook, webhook } from '../define/fields.ts'
-import type { HookInput, HookRule } from '../define/fields.ts'
+import { createField, type Field } from '../define/field.ts'
+import { liveHook, socketHook, webhook, type HookInput, type HookRule } from '../define/fields.ts'
 
 /** Returns a field for an object, or the URL alone. */
 export function hook(rule: HookRule = socketHook): Field<HookInput | null, 'optional'> {

@@ -1,10 +1,8 @@
 // The order of a call from an application over WebSocket: the same request as that of a client, read by the same rules.
 import type { ReadOrder } from '../../calls/command.ts'
 import { verbsFault } from '../define/app-json.ts'
-import { createShapeCompiler } from '../define/shape.ts'
-import type { Shape } from '../define/shape.ts'
-import { callFields, toRequest } from './create-call.ts'
-import type { Body } from './create-call.ts'
+import { createShapeCompiler, type Shape } from '../define/shape.ts'
+import { callFields, toRequest, type Body } from './create-call.ts'
 
 export function createOrderReader(readVerbs: (verbs: unknown) => Promise<unknown>): ReadOrder {
   let shape: Shape | undefined

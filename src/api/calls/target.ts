@@ -1,11 +1,9 @@
 // The target of a call, as clients write it, and as the call engine gets it.
-import type { CallRequest, Target } from '../../calls/calls.ts'
-import { parseProxyUri, parseTargetUri } from '../../calls/calls.ts'
+import { parseProxyUri, parseTargetUri, type CallRequest, type Target } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
 import { notServed } from '../../lib/not-served.ts'
 import { printable } from '../../lib/printable.ts'
-import { createField } from '../define/field.ts'
-import type { Field } from '../define/field.ts'
+import { createField, type Field } from '../define/field.ts'
 import { text } from '../define/fields.ts'
 import { host, sipWord } from '../define/sip-fields.ts'
 import { headersSchema, toSipHeaders } from './sip-headers.ts'

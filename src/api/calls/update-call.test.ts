@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createSid } from '../../lib/ids.ts'
-import { openTestApi } from '../../../test/support/api.ts'
-import type { TestApi } from '../../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../../test/support/api.ts'
 import { makeCall } from '../../../test/conformance/api/live-call.ts'
 
 let api: TestApi

@@ -2,13 +2,10 @@
 import { commandMembers, commandRules, readCommands } from '../../commands/index.ts'
 import type { CommandMember } from '../../commands/define/describe-commands.ts'
 import { AppError } from '../../lib/errors.ts'
-import { createField } from '../define/field.ts'
-import type { AnyField, Fields } from '../define/field.ts'
-import { choice } from '../define/fields.ts'
-import type { HookInput } from '../define/fields.ts'
-import { defineRoute, everyone } from '../define/route.ts'
+import { createField, type AnyField, type Fields } from '../define/field.ts'
+import { choice, type HookInput } from '../define/fields.ts'
+import { defineRoute, everyone, type ApiRoute } from '../define/route.ts'
 import { object, whole, word } from '../define/reply-fields.ts'
-import type { ApiRoute } from '../define/route.ts'
 import { hookOfLiveCall, toHookForm } from './hook.ts'
 
 function fieldOf({ value, description }: CommandMember): AnyField {

@@ -1,8 +1,7 @@
 // Records that others refer to may not be removed, and parts are removed with their owner.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../../contracts/caller.ts'
-import { openTestApi } from '../../../test/support/api.ts'
-import type { TestApi } from '../../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../../test/support/api.ts'
 
 let api: TestApi
 beforeAll(async () => {

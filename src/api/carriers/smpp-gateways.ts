@@ -3,8 +3,7 @@ import { flag, integer, recordSid, sid } from '../define/fields.ts'
 import { defineResource } from '../define/resource.ts'
 import { host } from '../define/sip-fields.ts'
 import type { Row } from '../../storage/storage.ts'
-import { demandGateway } from './gateway-rules.ts'
-import type { GatewayFacts } from './gateway-rules.ts'
+import { demandGateway, type GatewayFacts } from './gateway-rules.ts'
 
 // The port of SMPP 3.4, as registered with IANA.
 const smppPort = 2775

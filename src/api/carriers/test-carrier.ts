@@ -1,6 +1,5 @@
 // The test of a carrier that was just entered: its registration, its gateways, and a call that costs little.
-import { noScript } from '../../calls/calls.ts'
-import type { LiveCall } from '../../calls/calls.ts'
+import { noScript, type LiveCall } from '../../calls/calls.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
 import { sleep } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -9,8 +8,7 @@ import { toTrunkGateway } from '../../trunks/trunk-gateway.ts'
 import { boolean, choice, sid, text } from '../define/fields.ts'
 import { list, object, whole, word } from '../define/reply-fields.ts'
 import type { ApiRequest } from '../define/request.ts'
-import { defineRoute, everyone } from '../define/route.ts'
-import type { ApiRoute } from '../define/route.ts'
+import { defineRoute, everyone, type ApiRoute } from '../define/route.ts'
 import { cureOf, registrationCureOf } from './carrier-cures.ts'
 import { carrierAt, gatewaysOf, registrationOf } from './carrier-health.ts'
 

@@ -1,10 +1,8 @@
 // The kinds of field that declarations are made of. The leniency that clients rely on is only here.
 import { printable } from '../../lib/printable.ts'
-import { hookUrlTexts } from './hook-url.ts'
-import type { HookWays } from './hook-url.ts'
+import { hookUrlTexts, type HookWays } from './hook-url.ts'
 import type { TableName } from '../../storage/storage.ts'
-import { createField } from './field.ts'
-import type { Field, JsonSchema } from './field.ts'
+import { createField, type Field, type JsonSchema } from './field.ts'
 
 export interface TextRule {
   readonly min?: number

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { goneError } from '../../lib/asker.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { createListMemo } from './list-memo.ts'
-import type { ListMemo } from '../services.ts'
-import type { ListAnswer } from '../services.ts'
+import type { ListMemo, ListAnswer } from '../services.ts'
 
 function memoOf(): ListMemo {
   return createListMemo({ revision: () => 1, isShared: false }, createFakeClock())

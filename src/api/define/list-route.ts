@@ -1,19 +1,15 @@
 // Lists: a bare array of everything, or one page of it in an envelope when `page` is given.
 import type { ListOptions } from '../../storage/storage.ts'
 import { integer } from './fields.ts'
-import { createField } from './field.ts'
-import type { FieldFacts, Fields, Wire } from './field.ts'
+import { createField, type FieldFacts, type Fields, type Wire } from './field.ts'
 import type { ApiRequest, RecordContext } from './request.ts'
-import { readPage, readWhole } from './list-text.ts'
+import { readPage, readWhole, type ListSource } from './list-text.ts'
 import type { ListAnswer } from '../services.ts'
-import type { ListSource } from './list-text.ts'
 import { loadHooks } from './nested-hooks.ts'
 import type { NestedRoute, ResourcePlan } from './plan.ts'
-import { everyone } from './route.ts'
-import type { ApiRoute, Reply } from './route.ts'
+import { everyone, type ApiRoute, type Reply } from './route.ts'
 import { list, object, whole } from './reply-fields.ts'
-import { repositoryOf } from './rows.ts'
-import type { Cells } from './rows.ts'
+import { repositoryOf, type Cells } from './rows.ts'
 import { findParent } from './write-record.ts'
 
 const defaultPageSize = 50

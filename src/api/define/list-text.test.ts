@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readPage, readWhole } from './list-text.ts'
+import { readPage, readWhole, type ListSource } from './list-text.ts'
 import type { ListAnswer } from '../services.ts'
-import type { ListSource } from './list-text.ts'
 
 async function textOf(answer: ListAnswer): Promise<string> {
   if (Buffer.isBuffer(answer)) return answer.toString()

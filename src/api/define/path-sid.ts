@@ -3,8 +3,7 @@ import { insufficientPermissions } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
 import { isSid } from '../../lib/ids.ts'
 import type { RecordContext } from './request.ts'
-import { repositoryOf } from './rows.ts'
-import type { Cells } from './rows.ts'
+import { repositoryOf, type Cells } from './rows.ts'
 
 /**
  * The paths for which the interface lists 404, with the noun of the sentence. All other paths get 400: the value is not

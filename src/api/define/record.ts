@@ -2,8 +2,16 @@
 import type { Row } from '../../storage/storage.ts'
 import { secretMask } from './fields.ts'
 import type { Cells } from './rows.ts'
-import { createField, wordsOf } from './field.ts'
-import type { Cell, Field, Fields, FieldFacts, JsonSchema, Wire } from './field.ts'
+import {
+  createField,
+  wordsOf,
+  type Cell,
+  type Field,
+  type Fields,
+  type FieldFacts,
+  type JsonSchema,
+  type Wire,
+} from './field.ts'
 import { withNull } from './shape.ts'
 
 export type Hooks = ReadonlyMap<string, Row<'webhooks'>>

@@ -1,7 +1,14 @@
 // The kinds of field that only replies have, beside those of fields.ts: without limits, since the platform makes the
 // values. Each has a description, since people read the reference.
-import { createField } from './field.ts'
-import type { AnyField, Field, Fields, JsonSchema, Wire, WireOf } from './field.ts'
+import {
+  createField,
+  type AnyField,
+  type Field,
+  type Fields,
+  type JsonSchema,
+  type Wire,
+  type WireOf,
+} from './field.ts'
 import { createRecordForm, shownSchema } from './record.ts'
 
 function member<T>(schema: JsonSchema, description?: string): Field<T> {

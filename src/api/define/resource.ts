@@ -11,8 +11,7 @@ import type { RecordContext } from './request.ts'
 import type { ApiRoute } from './route.ts'
 import { descriptorOf } from '../../storage/rows/descriptors.ts'
 import type { Row, TableName } from '../../storage/storage.ts'
-import { repositoryOf } from './rows.ts'
-import type { Cells } from './rows.ts'
+import { repositoryOf, type Cells } from './rows.ts'
 import { createRecord, updateRecord } from './write-record.ts'
 
 export interface Resource<T extends TableName = TableName, F extends Fields = Fields> {

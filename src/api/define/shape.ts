@@ -1,12 +1,10 @@
 // The validation of bodies and queries: lenient forms made canonical, then one compiled schema, then only declared
 // members. A refusal names the field.
-import { Ajv } from 'ajv'
-import type { ErrorObject, ValidateFunction } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { AppError } from '../../lib/errors.ts'
 import { isSid } from '../../lib/ids.ts'
 import type { FieldFacts, Fields, JsonSchema } from './field.ts'
-import { hookUrlFault } from './hook-url.ts'
-import type { HookWays } from './hook-url.ts'
+import { hookUrlFault, type HookWays } from './hook-url.ts'
 
 /** The use of the values: a new record, changes to one, or a query, whose values are texts. */
 export type ShapeMode = 'create' | 'update' | 'query'

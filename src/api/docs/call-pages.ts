@@ -1,9 +1,7 @@
 // The pages about calls: the verbs that an application may use, and the payloads of its hooks.
-import { commonFields } from './hook-fields.ts'
+import { commonFields, type HookField } from './hook-fields.ts'
 import { hookDescriptions, hookExamples, ofJambonz } from './hook-payloads.ts'
-import type { HookField } from './hook-fields.ts'
-import { html, prose } from './html.ts'
-import type { Html } from './html.ts'
+import { html, prose, type Html } from './html.ts'
 import { page } from './layout.ts'
 import { exampleOf, propertyTable } from './schema-html.ts'
 import type { Schema } from './document.ts'

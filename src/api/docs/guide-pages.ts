@@ -1,8 +1,7 @@
 // The pages of /docs for the guides in docs/guides, and for those files in docs/reference that are only text.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { html } from './html.ts'
-import type { Html } from './html.ts'
+import { html, type Html } from './html.ts'
 import { page } from './layout.ts'
 import { markdown, slugOf } from './markdown.ts'
 

@@ -2,8 +2,7 @@
 // test/conformance/hook-payloads.test.ts compares every payload of a real call with this table.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { field, recordingFields, sipAddress } from './hook-fields.ts'
-import type { HookDescription } from './hook-fields.ts'
+import { field, recordingFields, sipAddress, type HookDescription } from './hook-fields.ts'
 import { registrationHook } from './registration-hook.ts'
 import { roomHooks } from './room-hooks.ts'
 

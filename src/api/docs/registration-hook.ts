@@ -1,6 +1,5 @@
 // The hook that decides who registers and calls.
-import { field } from './hook-fields.ts'
-import type { HookDescription } from './hook-fields.ts'
+import { field, type HookDescription } from './hook-fields.ts'
 
 const digest = 'As in the credentials of the request (RFC 8760).'
 const withQop = 'the credentials have a qop'

@@ -1,13 +1,17 @@
 // The resources of the REST interface: a list of them, and a page for each with its endpoints and shapes.
 import { catalogue } from '../../lib/errors.ts'
-import { schemaOf } from './document.ts'
-import type { Content, Endpoint, Parameter, Reference, Resource } from './document.ts'
-import { html, prose } from './html.ts'
-import type { Html } from './html.ts'
+import {
+  schemaOf,
+  type Content,
+  type Endpoint,
+  type Parameter,
+  type Reference,
+  type Resource,
+} from './document.ts'
+import { html, prose, type Html } from './html.ts'
 import { page } from './layout.ts'
 import { exampleOf, propertyTable, typeOf } from './schema-html.ts'
-import { tableOf } from './table.ts'
-import type { Row } from './table.ts'
+import { tableOf, type Row } from './table.ts'
 
 export function resourceUrl(name: string): string {
   return `/docs/resources/${name}`

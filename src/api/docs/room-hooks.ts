@@ -1,6 +1,5 @@
 // The hooks of queues and conferences.
-import { field, sipAddress } from './hook-fields.ts'
-import type { HookDescription, HookField } from './hook-fields.ts'
+import { field, sipAddress, type HookDescription, type HookField } from './hook-fields.ts'
 
 const conferenceFields: readonly HookField[] = [
   field('conference_sid', 'text', 'The id of the conference: `conf:`, the account, and its name.'),

@@ -1,8 +1,6 @@
 // A JSON Schema in a few words, and its properties as a table.
-import { membersOf } from '../../lib/schema-members.ts'
-import type { MemberSchema } from '../../lib/schema-members.ts'
-import { html, prose } from './html.ts'
-import type { Html } from './html.ts'
+import { membersOf, type MemberSchema } from '../../lib/schema-members.ts'
+import { html, prose, type Html } from './html.ts'
 import type { Schema } from './document.ts'
 import { tableOf } from './table.ts'
 

@@ -1,8 +1,7 @@
 // Verifying a password takes a while, after a wait in a queue. Changes of the user in the meantime count.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestApi } from '../../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../../test/support/api.ts'
 import { createUser, testPassword } from '../../../test/support/api-tenants.ts'
-import type { TestApi } from '../../../test/support/api.ts'
 import type { ApiAnswer } from '../../../test/support/api-request.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
 import type { Row } from '../../storage/storage.ts'

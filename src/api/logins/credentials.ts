@@ -1,7 +1,6 @@
 // The grants of stored keys, users and sessions: the source that authentication reads.
 import type { CredentialSource, Grant } from '../../http/authentication.ts'
-import { systemTenancy } from '../../contracts/caller.ts'
-import type { Caller, RequestQuota } from '../../contracts/caller.ts'
+import { systemTenancy, type Caller, type RequestQuota } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { hashApiKey } from '../../lib/api-key.ts'
 import { publishedSecrets } from '../../lib/published-secrets.ts'

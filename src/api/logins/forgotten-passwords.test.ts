@@ -2,13 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { createMailer } from '../../outgoing/mail.ts'
-import { openTestApi } from '../../../test/support/api.ts'
-import { createUser, testPassword } from '../../../test/support/api-tenants.ts'
-import type { TestApi } from '../../../test/support/api.ts'
-import type { TestUser } from '../../../test/support/api-tenants.ts'
+import { openTestApi, type TestApi } from '../../../test/support/api.ts'
+import { createUser, testPassword, type TestUser } from '../../../test/support/api-tenants.ts'
 import { until } from '../../../test/support/wait.ts'
-import { openSmtpServer } from '../../../test/support/smtp.ts'
-import type { SmtpServer } from '../../../test/support/smtp.ts'
+import { openSmtpServer, type SmtpServer } from '../../../test/support/smtp.ts'
 
 const clock = createFakeClock()
 let smtp: SmtpServer

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestApi } from '../../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../../test/support/api.ts'
 import { createUser, testPassword } from '../../../test/support/api-tenants.ts'
-import type { TestApi } from '../../../test/support/api.ts'
 import type { ApiAnswer } from '../../../test/support/api-request.ts'
 import { until } from '../../../test/support/wait.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'

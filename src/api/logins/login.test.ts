@@ -3,10 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../../../test/support/covers.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import { openTestApi } from '../../../test/support/api.ts'
-import { createUser, testPassword } from '../../../test/support/api-tenants.ts'
-import type { TestApi } from '../../../test/support/api.ts'
-import type { TestUser } from '../../../test/support/api-tenants.ts'
+import { openTestApi, type TestApi } from '../../../test/support/api.ts'
+import { createUser, testPassword, type TestUser } from '../../../test/support/api-tenants.ts'
 
 let api: TestApi
 const clock = createFakeClock()

@@ -3,8 +3,13 @@ import { placeOfLogin } from '../../http/limits/password-queue.ts'
 import { maxFailures, lockOutMs } from '../../http/limits/login-throttle.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
-import { hashPassword, needsRehash, verifyAgainstNothing, verifyPassword } from '../../passwords/password.ts'
-import type { Derive } from '../../passwords/password.ts'
+import {
+  hashPassword,
+  needsRehash,
+  verifyAgainstNothing,
+  verifyPassword,
+  type Derive,
+} from '../../passwords/password.ts'
 import type { Row } from '../../storage/storage.ts'
 import { boolean, choice, text } from '../define/fields.ts'
 import { ofUser } from '../define/idempotency.ts'

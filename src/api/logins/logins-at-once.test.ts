@@ -1,9 +1,8 @@
 // Many passwords at the same moment, over real connections: which are accepted, which wait and which are refused.
 import { Agent, fetch as undiciFetch } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestApi } from '../../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../../test/support/api.ts'
 import { createUser, testPassword } from '../../../test/support/api-tenants.ts'
-import type { TestApi } from '../../../test/support/api.ts'
 import { createLogger } from '../../lib/log.ts'
 
 const warnings: string[] = []

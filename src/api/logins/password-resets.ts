@@ -2,8 +2,7 @@
 // password, within an hour.
 import { createHash } from 'node:crypto'
 import { systemTenancy } from '../../contracts/caller.ts'
-import { sleep } from '../../lib/clock.ts'
-import type { Clock, Timer } from '../../lib/clock.ts'
+import { sleep, type Clock, type Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { randomToken } from '../../lib/ids.ts'
 import type { Part } from '../../lib/lifecycle.ts'

@@ -1,7 +1,6 @@
 // Passwords of people: the rules for a new one, and the check of the present one.
 import { placeOfTenant } from '../../http/limits/password-queue.ts'
-import type { Caller } from '../../contracts/caller.ts'
-import { systemTenancy } from '../../contracts/caller.ts'
+import { systemTenancy, type Caller } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { verifyPassword } from '../../passwords/password.ts'
 import type { Row } from '../../storage/storage.ts'

@@ -1,8 +1,7 @@
 // The work that a stranger makes the database do by signing in with a mail address.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openTestApi } from '../../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../../test/support/api.ts'
 import { createUser, testPassword } from '../../../test/support/api-tenants.ts'
-import type { TestApi } from '../../../test/support/api.ts'
 import type { Repositories, Storage } from '../../storage/storage.ts'
 
 let lists: unknown[] = []

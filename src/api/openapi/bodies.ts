@@ -1,6 +1,5 @@
 // The schemas of request bodies, each under a name of its own.
-import { wordsOf } from '../define/field.ts'
-import type { FieldFacts, Fields, JsonSchema } from '../define/field.ts'
+import { wordsOf, type FieldFacts, type Fields, type JsonSchema } from '../define/field.ts'
 import type { ApiRoute } from '../define/route.ts'
 import { withNull } from '../define/shape.ts'
 import type { Json } from './json.ts'

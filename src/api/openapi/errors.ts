@@ -1,6 +1,5 @@
 // The codes of the catalogue that a route can refuse with, by status: those that it declares, and those of every route.
-import { entryOf } from '../../lib/errors.ts'
-import type { ErrorCode } from '../../lib/errors.ts'
+import { entryOf, type ErrorCode } from '../../lib/errors.ts'
 import { takesIdempotencyKey } from '../define/idempotency.ts'
 import type { ApiRoute } from '../define/route.ts'
 import type { Json } from './json.ts'

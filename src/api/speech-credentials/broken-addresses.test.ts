@@ -1,7 +1,6 @@
 // Addresses and regions of vendors that no request can be sent to: a refusal or a failed test, never a 500.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestApi } from '../../../test/support/api.ts'
-import type { TestApi } from '../../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../../test/support/api.ts'
 import { settingFields, settingNames, vendorNames, vendorRule } from './vendors.ts'
 
 let api: TestApi

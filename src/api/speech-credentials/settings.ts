@@ -4,8 +4,16 @@ import { AppError } from '../../lib/errors.ts'
 import { readJson } from '../../lib/read-json.ts'
 import type { Row } from '../../storage/storage.ts'
 import { maskSecret, maskServiceKey } from './masking.ts'
-import { has, settingFields, settingNames, vendorRule, isBrokenAddress } from './vendors.ts'
-import type { SettingName, Values, VendorRule } from './vendors.ts'
+import {
+  has,
+  settingFields,
+  settingNames,
+  vendorRule,
+  isBrokenAddress,
+  type SettingName,
+  type Values,
+  type VendorRule,
+} from './vendors.ts'
 
 export type CredentialRow = Row<'speech_credentials'>
 

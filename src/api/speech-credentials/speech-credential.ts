@@ -6,8 +6,7 @@ import { createRecordForm } from '../define/record.ts'
 import { object, word } from '../define/reply-fields.ts'
 import type { ApiRequest } from '../define/request.ts'
 import type { WireOf } from '../define/field.ts'
-import { optionalSettings, showSettings } from './settings.ts'
-import type { CredentialRow } from './settings.ts'
+import { optionalSettings, showSettings, type CredentialRow } from './settings.ts'
 
 const vendor = text({ min: 1, max: 64 })
   .describe('`google`, `aws`, `microsoft` ..., or `custom:` and a name.')

@@ -5,10 +5,8 @@ import { createSid } from '../../lib/ids.ts'
 import { demandTag, etagOfRow } from '../define/etag.ts'
 import { demandQuota } from '../define/operator-rules.ts'
 import type { ApiRequest } from '../define/request.ts'
-import { changeSettings, demandRule, takeSettings } from './settings.ts'
-import type { CredentialRow } from './settings.ts'
-import { findOwnAt, labelOf, placeOf } from './speech-credential.ts'
-import type { Place } from './speech-credential.ts'
+import { changeSettings, demandRule, takeSettings, type CredentialRow } from './settings.ts'
+import { findOwnAt, labelOf, placeOf, type Place } from './speech-credential.ts'
 
 export async function create(request: ApiRequest): Promise<{ readonly sid: string }> {
   const { body, caller, services } = request

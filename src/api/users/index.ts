@@ -1,7 +1,6 @@
 // The routes below /Users.
 import type { ApiRoute } from '../define/route.ts'
-import { createGetMe, getUser, listUsers } from './read-users.ts'
-import type { MeResources } from './read-users.ts'
+import { createGetMe, getUser, listUsers, type MeResources } from './read-users.ts'
 import { updateUser } from './update-user.ts'
 import { createUser, deleteUser } from './write-users.ts'
 

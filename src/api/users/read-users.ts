@@ -6,8 +6,7 @@ import type { RecordContext } from '../define/request.ts'
 import { etagOfRow, unlessSeen } from '../define/etag.ts'
 import { anyObject, list, object } from '../define/reply-fields.ts'
 import type { Resource } from '../define/resource.ts'
-import { defineRoute, everyone } from '../define/route.ts'
-import type { ApiRoute } from '../define/route.ts'
+import { defineRoute, everyone, type ApiRoute } from '../define/route.ts'
 import { isSelf, listedUserField, noSuchUser, toListed, toUserRefusal, toWire, userField } from './user.ts'
 
 export const listUsers = defineRoute({

@@ -1,8 +1,7 @@
 // Changing a user: the fields that go together, the changes that only others may make, and the sessions that end.
 import { placeOfTenant } from '../../http/limits/password-queue.ts'
 import { changeRequired, insufficientPermissions } from '../../http/scopes.ts'
-import type { Caller } from '../../contracts/caller.ts'
-import { systemTenancy } from '../../contracts/caller.ts'
+import { systemTenancy, type Caller } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { hashPassword } from '../../passwords/password.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'
@@ -13,8 +12,13 @@ import { boolean, flag, sid, text } from '../define/fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { endSessions } from '../logins/login-session.ts'
 import { forgetLinks } from '../logins/password-resets.ts'
-import { demandOldPassword, demandPolicy, demandUnchanged, password } from '../logins/passwords.ts'
-import type { OldPassword } from '../logins/passwords.ts'
+import {
+  demandOldPassword,
+  demandPolicy,
+  demandUnchanged,
+  password,
+  type OldPassword,
+} from '../logins/passwords.ts'
 import { isActingAdmin, isLastAdmin } from './last-admin.ts'
 import { email, isSelf, noSuchUser, toPermissions, toUserRefusal } from './user.ts'
 import { demandFreeEmail, ownerOfUser } from './write-users.ts'

@@ -1,7 +1,6 @@
 // The form of a user on the wire, and the refusals of faults in one.
 import type { Caller } from '../../contracts/caller.ts'
-import { AppError } from '../../lib/errors.ts'
-import type { ErrorCode } from '../../lib/errors.ts'
+import { AppError, type ErrorCode } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
 import { isViewOnly, permissionsOf } from '../logins/credentials.ts'
 import { boolean, choice, flag, sid, text } from '../define/fields.ts'

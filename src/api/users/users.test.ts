@@ -2,11 +2,9 @@ import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { createSid } from '../../lib/ids.ts'
-import { openTestApi } from '../../../test/support/api.ts'
-import { createUser, testPassword } from '../../../test/support/api-tenants.ts'
-import type { TestApi } from '../../../test/support/api.ts'
+import { openTestApi, type TestApi } from '../../../test/support/api.ts'
+import { createUser, testPassword, type TestTenant } from '../../../test/support/api-tenants.ts'
 import type { ApiAnswer } from '../../../test/support/api-request.ts'
-import type { TestTenant } from '../../../test/support/api-tenants.ts'
 
 let api: TestApi
 beforeAll(async () => {

@@ -1,8 +1,7 @@
 // Making and removing users: their owners, and the rule that an administrator stays.
 import { placeOfTenant } from '../../http/limits/password-queue.ts'
 import { insufficientPermissions } from '../../http/scopes.ts'
-import type { Caller } from '../../contracts/caller.ts'
-import { systemTenancy } from '../../contracts/caller.ts'
+import { systemTenancy, type Caller } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { hashPassword } from '../../passwords/password.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'

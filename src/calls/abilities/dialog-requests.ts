@@ -1,6 +1,5 @@
 // Requests within the dialog that the platform does not handle itself. They are sent to the requestHook, if set.
-import { headersOf } from '../../sip/message/message.ts'
-import type { SipRequest } from '../../sip/message/message.ts'
+import { headersOf, type SipRequest } from '../../sip/message/message.ts'
 import { plumbingHeaders } from '../../sip/message/reserved-headers.ts'
 import type { Reply } from '../../sip/sip.ts'
 import { withoutKeys } from '../journal/sip-text.ts'

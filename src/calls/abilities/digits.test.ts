@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { answer, rest, runVerbs, verb } from '../../../test/support/scripted-engine/script.ts'
-import type { RunningCall } from '../../../test/support/scripted-engine/script.ts'
+import {
+  answer,
+  rest,
+  runVerbs,
+  verb,
+  type RunningCall,
+} from '../../../test/support/scripted-engine/script.ts'
 import { account, application } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'

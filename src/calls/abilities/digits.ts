@@ -2,8 +2,7 @@
 // input is complete.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import { DigitCollector } from '../digits/digit-collector.ts'
-import type { Collected } from '../digits/digit-collector.ts'
+import { DigitCollector, type Collected } from '../digits/digit-collector.ts'
 import type { Leg } from '../leg/leg.ts'
 import { stopped } from '../session/stop.ts'
 import type { CollectRequest, Digits } from '../verb/abilities.ts'

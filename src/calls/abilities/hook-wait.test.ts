@@ -1,10 +1,12 @@
 // The sounds while an action hook is called, and the end of a call whose application does not answer.
 import { describe, expect, it } from 'vitest'
 import { timerFields } from '../../../test/support/reason-fields.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import { AppError } from '../../lib/errors.ts'
 import { parseVerbs } from '../../verbs/index.ts'

@@ -1,6 +1,5 @@
 // The wait for an action hook: the sounds that the far end hears meanwhile, and the end of a wait without an answer.
-import { sleep } from '../../lib/clock.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { sleep, type Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'

@@ -1,6 +1,5 @@
 // The ability to call hooks of the application: they receive the facts of the call, and the verbs in their answers run.
-import { sleep } from '../../lib/clock.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { sleep, type Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { Pace } from '../../lib/bounds/pace.ts'
 import type { HookKind } from '../journal/journal.ts'

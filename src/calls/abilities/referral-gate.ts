@@ -1,8 +1,7 @@
 // The target of a REFER to the far end, as it may be sent. A carrier calls the number at the cost of the account, as if it
 // were called from here. No later check applies to that call, so the guard checks it before the REFER is sent.
 import { parseNameAddr } from '../../sip/message/name-addr.ts'
-import { serializeUri, tryParseUri } from '../../sip/message/uri.ts'
-import type { Uri } from '../../sip/message/uri.ts'
+import { serializeUri, tryParseUri, type Uri } from '../../sip/message/uri.ts'
 import { demandDialled, unreadableNumber } from '../defence/dialled-number.ts'
 import { dialledIn, toCarrierUri } from '../defence/dialled-uri.ts'
 import { farEndKindOf } from '../leg/far-end-kind.ts'

@@ -1,8 +1,7 @@
 // The ability to let a recording server record the call.
 import { toHeaderFields } from '../application/app-headers.ts'
 import type { Leg } from '../leg/leg.ts'
-import { SiprecRecorder } from '../siprec/siprec-recorder.ts'
-import type { SiprecNeeds } from '../siprec/siprec-recorder.ts'
+import { SiprecRecorder, type SiprecNeeds } from '../siprec/siprec-recorder.ts'
 import type { Notes, Siprec } from '../verb/abilities.ts'
 
 export interface SiprecOptions {

@@ -1,6 +1,5 @@
 // The ability to wait, and to limit the duration of something else.
-import { sleep } from '../../lib/clock.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { sleep, type Clock } from '../../lib/clock.ts'
 import { stopped } from '../session/stop.ts'
 import type { Time } from '../verb/abilities.ts'
 

@@ -1,6 +1,5 @@
 // A hook that is sent again whenever its verbs have run. It plays to a caller who waits or is on hold.
-import { sleep } from '../../lib/clock.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { sleep, type Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { Pace } from '../../lib/bounds/pace.ts'
 import type { NestedVerbs, PreparedRun } from './nested-verbs.ts'

@@ -9,8 +9,7 @@ import { noteProblem } from '../leg/note-problem.ts'
 import { toAppError, toProblem } from '../journal/refusals.ts'
 import type { CallScript } from '../ports.ts'
 import type { Answerer, Notice, Question, VerbsAnswer } from './application.ts'
-import { resolveUrl, toHook } from '../verb/hook-form.ts'
-import type { HookForm } from '../verb/hook-form.ts'
+import { resolveUrl, toHook, type HookForm } from '../verb/hook-form.ts'
 import type { ApplicationNeeds } from './needs.ts'
 
 export class HttpApplication implements Answerer {

@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest'
 import type { Hook } from '../../contracts/hook.ts'
 import { bye } from '../../../test/support/scripted-engine/dialling.ts'
 import { account, application } from '../../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 const hook: Hook = { url: 'wss://app.test/ws', method: 'POST', username: 'u', password: 'p' }

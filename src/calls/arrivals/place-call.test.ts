@@ -12,10 +12,12 @@ import {
   outboundCarrier,
   phone,
 } from '../../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import type { ScriptedOutgoing } from '../../../test/support/scripted-engine/scripted-sip.ts'

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { carrierOf, matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { account, application } from '../../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { HeaderField } from '../../sip/message/message.ts'

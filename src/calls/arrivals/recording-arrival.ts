@@ -1,8 +1,7 @@
 // An incoming recording session (RFC 7866 §8): the platform is its recording server, and an application listens to it.
 import { AppError } from '../../lib/errors.ts'
 import type { IncomingInvite } from '../../sip/sip.ts'
-import { partiesSentence, recordedParties } from '../parties/recorded-parties.ts'
-import type { RecordedParties } from '../parties/recorded-parties.ts'
+import { partiesSentence, recordedParties, type RecordedParties } from '../parties/recorded-parties.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import type { OwnedIdentity } from '../inbound/identity.ts'

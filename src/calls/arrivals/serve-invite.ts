@@ -13,8 +13,14 @@ import { checkIdentity } from '../inbound/check-identity.ts'
 import { identifyCarrier } from '../inbound/identify-carrier.ts'
 import { identifyUser } from '../inbound/identify-user.ts'
 import { identifyTeams, refuseStrayTeams } from '../inbound/identify-teams.ts'
-import { carrierOf, tenantOf, trunkOf } from '../inbound/identity.ts'
-import type { Identity, Origin, OwnedIdentity } from '../inbound/identity.ts'
+import {
+  carrierOf,
+  tenantOf,
+  trunkOf,
+  type Identity,
+  type Origin,
+  type OwnedIdentity,
+} from '../inbound/identity.ts'
 import type { Asked } from '../parties/asked.ts'
 import { noteRecording, recordingArrival, recordingVerbs, refuseStrayRecording } from './recording-arrival.ts'
 import { receivedMedia } from '../siprec/received-streams.ts'
@@ -25,8 +31,7 @@ import type { StartedFact } from '../journal/journal.ts'
 import { listenEarly } from '../leg/in-dialog.ts'
 import { Leg } from '../leg/leg.ts'
 import type { ApplicationFacts } from '../ports.ts'
-import { toAppError, toRefusal, toStackRefusal } from '../journal/refusals.ts'
-import type { Refusal } from '../journal/refusals.ts'
+import { toAppError, toRefusal, toStackRefusal, type Refusal } from '../journal/refusals.ts'
 import { toDecision } from '../journal/decision.ts'
 import { findTaker } from '../inbound/find-taker.ts'
 import { connectToConference, connectToQueue } from '../script/connect-to-room.ts'

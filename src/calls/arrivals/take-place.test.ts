@@ -15,8 +15,8 @@ import {
   leftOf,
   nothing,
   talking as talkingOf,
+  type Dialled,
 } from '../../../test/support/scripted-engine/dialling.ts'
-import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
 import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { AppError } from '../../lib/errors.ts'

@@ -21,8 +21,7 @@ import { ringingSlot, ringingTone } from './ringing.ts'
 import { openSecondLeg } from './second-leg.ts'
 import type { Talk } from './talk.ts'
 import { demandUserCalling } from './user-calling.ts'
-import { goneMeanwhile, noteTransferRefused, turnDown } from './transfer-story.ts'
-import type { WhyRefused } from './transfer-story.ts'
+import { goneMeanwhile, noteTransferRefused, turnDown, type WhyRefused } from './transfer-story.ts'
 import type { BridgeNeeds } from './needs.ts'
 
 export interface BlindTransfer {

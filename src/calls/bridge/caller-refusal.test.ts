@@ -1,7 +1,12 @@
 // The final response for a caller whose dial with answerOnBridge was the last verb.
 import { describe, expect, it } from 'vitest'
-import { bye, dialled, leftOf, nothing } from '../../../test/support/scripted-engine/dialling.ts'
-import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import {
+  bye,
+  dialled,
+  leftOf,
+  nothing,
+  type Dialled,
+} from '../../../test/support/scripted-engine/dialling.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'
 import { AppError } from '../../lib/errors.ts'

@@ -4,15 +4,19 @@ import { describe, expect, it } from 'vitest'
 import type { AskedCommands } from '../script/command.ts'
 import { AppError } from '../../lib/errors.ts'
 import { failureFields, timerFields } from '../../../test/support/reason-fields.ts'
-import { answered, bye, dialled, steps } from '../../../test/support/scripted-engine/dialling.ts'
-import { udpAt } from '../../../test/support/scripted-engine/scripted-sip.ts'
-import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import {
+  answered,
+  bye,
+  dialled,
+  steps,
+  type Dialled,
+} from '../../../test/support/scripted-engine/dialling.ts'
+import { udpAt, type ScriptedInviteOptions } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { account, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { calm, settle } from '../../../test/support/scripted-engine/turns.ts'
 import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
-import type { ScriptedInviteOptions } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 const dialling = (

@@ -4,8 +4,10 @@ import type { AskedCommands } from '../script/command.ts'
 import type { JournalEvent } from '../journal/journal.ts'
 import { account, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 

@@ -2,8 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import { phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedDialog } from '../../../test/support/scripted-engine/scripted-dialog.ts'
 import type { ScriptedOutgoing } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'

@@ -1,7 +1,6 @@
 // Hold: while one side of a bridge has the other on hold, the held side hears sound from the application instead: the
 // verbs of a hook, which is called again whenever they have run, or else a file.
-import { sleep } from '../../lib/clock.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { sleep, type Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Pace } from '../../lib/bounds/pace.ts'
 import { shownUrl } from '../../lib/shown-url.ts'

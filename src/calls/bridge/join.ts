@@ -2,8 +2,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { ReferSubscription } from '../../sip/sip.ts'
 import type { Leg } from '../leg/leg.ts'
-import { Talk, talkOf } from './talk.ts'
-import type { TalkServices } from './talk.ts'
+import { Talk, talkOf, type TalkServices } from './talk.ts'
 
 /** The longest time a BYE waits for the response to the last NOTIFY. Many phones ignore a NOTIFY after the BYE. */
 const maxNotifyMs = 2_000

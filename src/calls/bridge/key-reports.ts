@@ -1,7 +1,6 @@
 // The reports of captured keys to the hook of an application. Phones may send more keys than the hook can handle, and
 // running and waiting reports use a pool that all accounts share, so both are limited.
-import { sleep } from '../../lib/clock.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { sleep, type Clock } from '../../lib/clock.ts'
 import { Pace } from '../../lib/bounds/pace.ts'
 import type { HookForm } from '../verb/hook-form.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'

@@ -8,8 +8,13 @@ import type { ScriptedEngine } from '../../../test/support/scripted-engine/scrip
 import type { ScriptedSession } from '../../../test/support/scripted-engine/scripted-media.ts'
 import { sipResponse } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import type { ScriptedDialog } from '../../../test/support/scripted-engine/scripted-dialog.ts'
-import { answered, bye, dialled, hearings } from '../../../test/support/scripted-engine/dialling.ts'
-import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import {
+  answered,
+  bye,
+  dialled,
+  hearings,
+  type Dialled,
+} from '../../../test/support/scripted-engine/dialling.ts'
 import { AppError } from '../../lib/errors.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 

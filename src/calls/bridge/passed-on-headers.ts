@@ -1,7 +1,6 @@
 // The header fields of a call that are copied to the legs that it dials: the identity of the caller, and the diversion;
 // and those of the called side that go back to the caller.
-import { headerOf } from '../../sip/message/message.ts'
-import type { HeaderField } from '../../sip/message/message.ts'
+import { headerOf, type HeaderField } from '../../sip/message/message.ts'
 import { isHeaderSafe } from '../../sip/message/serialize-message.ts'
 import type { Leg } from '../leg/leg.ts'
 

@@ -1,7 +1,6 @@
 // A dialled leg. It counts as a call of its own, reports to the hook of its call, and is in that call's journal.
 import type { Leg } from '../leg/leg.ts'
-import { calledPartyOf } from '../outbound/call-order.ts'
-import type { CallOrder } from '../outbound/call-order.ts'
+import { calledPartyOf, type CallOrder } from '../outbound/call-order.ts'
 import { OutgoingLeg } from '../outbound/outgoing-leg.ts'
 import { followDialled } from '../leg/leg-story.ts'
 import type { BridgeNeeds } from './needs.ts'

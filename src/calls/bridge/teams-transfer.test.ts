@@ -1,13 +1,14 @@
 // Microsoft Teams transfers the other side of its call (REFER), alone and with a second call of the same tenant, and
 // replaces one of its calls (Replaces).
 import { describe, expect, it } from 'vitest'
-import { answered, dialled, hearings } from '../../../test/support/scripted-engine/dialling.ts'
-import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import { answered, dialled, hearings, type Dialled } from '../../../test/support/scripted-engine/dialling.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'
 import { outboundCarrier } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import { ScriptedReferral } from '../../../test/support/scripted-engine/scripted-referral.ts'
-import type { ScriptedReferralOptions } from '../../../test/support/scripted-engine/scripted-referral.ts'
+import {
+  ScriptedReferral,
+  type ScriptedReferralOptions,
+} from '../../../test/support/scripted-engine/scripted-referral.ts'
 import type { ScriptedDialog } from '../../../test/support/scripted-engine/scripted-dialog.ts'
 import { fqdn, fromTeams, tenantOf } from '../../../test/support/scripted-engine/teams.ts'
 import { parseVerbs } from '../../verbs/index.ts'

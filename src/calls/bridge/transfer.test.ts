@@ -14,10 +14,12 @@ import {
   nothing,
   steps,
   talking as talkingOf,
+  type Dialled,
 } from '../../../test/support/scripted-engine/dialling.ts'
-import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
-import { ScriptedReferral } from '../../../test/support/scripted-engine/scripted-referral.ts'
-import type { ScriptedReferralOptions } from '../../../test/support/scripted-engine/scripted-referral.ts'
+import {
+  ScriptedReferral,
+  type ScriptedReferralOptions,
+} from '../../../test/support/scripted-engine/scripted-referral.ts'
 import type { ScriptedDialog } from '../../../test/support/scripted-engine/scripted-dialog.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import type { JournalEvent } from '../journal/journal.ts'

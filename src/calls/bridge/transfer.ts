@@ -7,8 +7,7 @@ import type { NestedVerbs } from '../application/nested-verbs.ts'
 import { toDecision } from '../journal/decision.ts'
 import { toAppError, toProblem, toRefusal } from '../journal/refusals.ts'
 import type { RunnableVerb } from '../verb/verb.ts'
-import { attend } from './attended-transfer.ts'
-import type { Transfer } from './attended-transfer.ts'
+import { attend, type Transfer } from './attended-transfer.ts'
 import { sendToUser } from './blind-transfer.ts'
 import { notified } from './join.ts'
 import { referDetails } from './refer-details.ts'
@@ -20,8 +19,7 @@ import {
   turnDown,
   underWay,
 } from './transfer-story.ts'
-import { talkOf } from './talk.ts'
-import type { TalkServices } from './talk.ts'
+import { talkOf, type TalkServices } from './talk.ts'
 import type { BridgeNeeds } from './needs.ts'
 
 export interface TransferServices {

@@ -4,8 +4,7 @@ import { canonicalNumber } from '../../lib/canonical-number.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import type { RuleName } from '../routing/rules.ts'
 import type { CallDefence, DefenceLimit } from '../defence-settings.ts'
-import { closedDestination } from './judge-destination.ts'
-import type { ClosedDestination } from './judge-destination.ts'
+import { closedDestination, type ClosedDestination } from './judge-destination.ts'
 import { isShortCode } from './number-readings.ts'
 
 export interface OutdialRefusal {

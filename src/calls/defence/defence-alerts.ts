@@ -3,10 +3,8 @@
 import type { Alerts } from '../../contracts/alert.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AppError } from '../../lib/errors.ts'
-import { limitWords } from './check-outdial.ts'
-import type { OutdialRefusal } from './check-outdial.ts'
-import { defenceLimits } from '../defence-settings.ts'
-import type { CallDefence, DefenceLimit } from '../defence-settings.ts'
+import { limitWords, type OutdialRefusal } from './check-outdial.ts'
+import { defenceLimits, type CallDefence, type DefenceLimit } from '../defence-settings.ts'
 
 export interface DefenceAlertsOptions {
   readonly alerts: Alerts | undefined

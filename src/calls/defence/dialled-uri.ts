@@ -1,6 +1,5 @@
 // A SIP or tel URI at a carrier, which reads its user as the called number.
-import { escapeUser, serializeUri, unescapeUri } from '../../sip/message/uri.ts'
-import type { SipUri, Uri } from '../../sip/message/uri.ts'
+import { escapeUser, serializeUri, unescapeUri, type SipUri, type Uri } from '../../sip/message/uri.ts'
 import { demandDialled, readDialled, serializeDialled } from './dialled-number.ts'
 
 // A carrier may choose a trunk, another number or another method by a parameter that the platform does not know.

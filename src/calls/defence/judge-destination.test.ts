@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { quickestMs } from '../../../test/support/cpu.ts'
-import { combine, noChoices } from '../defence-settings.ts'
-import type { DefenceChoices } from '../defence-settings.ts'
+import { combine, noChoices, type DefenceChoices } from '../defence-settings.ts'
 import { numberRanges } from '../destination-classes.ts'
 import { closedDestination } from './judge-destination.ts'
 

@@ -1,11 +1,8 @@
 // The decision whether an account may call a number: pure, for calls, the API and a dry run.
-import type { CallDefence, DestinationChoices } from '../defence-settings.ts'
-import { isOpen } from '../defence-settings.ts'
-import { rangeOf } from '../destination-classes.ts'
-import type { DestinationClass } from '../destination-classes.ts'
+import { isOpen, type CallDefence, type DestinationChoices } from '../defence-settings.ts'
+import { rangeOf, type DestinationClass } from '../destination-classes.ts'
 import { readDialled, unreadableSentence } from './dialled-number.ts'
-import { readingsOf } from './number-readings.ts'
-import type { Reading } from './number-readings.ts'
+import { readingsOf, type Reading } from './number-readings.ts'
 
 export interface ClosedDestination {
   /** The number that the text was read as, with its plus. */

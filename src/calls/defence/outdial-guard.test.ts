@@ -5,9 +5,11 @@ import {
   outboundCarrier,
 } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import { dialled } from '../../../test/support/scripted-engine/dialling.ts'
 import { parseVerbs } from '../../verbs/index.ts'
@@ -15,8 +17,7 @@ import type { Alert } from '../../contracts/alert.ts'
 import type { OutdialUsage, OutdialUsageStore } from '../../contracts/outdial-usage.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Target } from '../verb/target.ts'
-import { combine, noChoices } from '../defence-settings.ts'
-import type { DefenceChoices } from '../defence-settings.ts'
+import { combine, noChoices, type DefenceChoices } from '../defence-settings.ts'
 
 const { account_sid } = account
 const iridium = '+881612345678'

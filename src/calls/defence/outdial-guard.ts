@@ -10,8 +10,14 @@ import { hangUpFor } from '../leg/hang-up-for.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { AccountFacts, Directory } from '../ports.ts'
 import type { Target } from '../verb/target.ts'
-import { checkOutdial, closedRefusal, isEmergency, isExempt } from './check-outdial.ts'
-import type { Outdial, OutdialRefusal } from './check-outdial.ts'
+import {
+  checkOutdial,
+  closedRefusal,
+  isEmergency,
+  isExempt,
+  type Outdial,
+  type OutdialRefusal,
+} from './check-outdial.ts'
 import { DefenceAlerts } from './defence-alerts.ts'
 import type { DefenceLimit } from '../defence-settings.ts'
 import { closedDestination } from './judge-destination.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import { DigitCollector } from './digit-collector.ts'
-import type { Collected, DigitRules } from './digit-collector.ts'
+import { DigitCollector, type Collected, type DigitRules } from './digit-collector.ts'
 
 interface Case {
   readonly name: string

@@ -1,6 +1,5 @@
 // Digits that arrive as SIP INFO instead of RTP events: application/dtmf-relay and application/dtmf.
-import { headerOf } from '../../sip/message/message.ts'
-import type { SipRequest } from '../../sip/message/message.ts'
+import { headerOf, type SipRequest } from '../../sip/message/message.ts'
 
 export interface InfoDigit {
   readonly digit: string

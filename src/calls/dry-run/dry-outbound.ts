@@ -4,16 +4,14 @@ import { createSid, randomHex } from '../../lib/ids.ts'
 import { AttemptGate } from '../outbound/attempt-gate.ts'
 import type { Attempt, Round } from '../outbound/attempt.ts'
 import { demandFromHost } from '../outbound/caller-identity.ts'
-import { calledPartyOf } from '../outbound/call-order.ts'
-import type { CallOrder } from '../outbound/call-order.ts'
+import { calledPartyOf, type CallOrder } from '../outbound/call-order.ts'
 import { findWay } from '../outbound/find-way.ts'
 import { noteFailover } from '../outbound/try-rounds.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { AccountFacts } from '../ports.ts'
 import type { DryQuestion, DryRun } from './dry-question.ts'
 import { outcomeOf, scratchJournal, toStarted } from './scratch-journal.ts'
-import { isNotLookedUp } from './without-effects.ts'
-import type { DryNeeds } from './without-effects.ts'
+import { isNotLookedUp, type DryNeeds } from './without-effects.ts'
 
 export async function runOutbound(
   account: AccountFacts,

@@ -4,8 +4,7 @@ import type { AccountFacts } from '../ports.ts'
 import { runInbound } from './dry-inbound.ts'
 import { runOutbound } from './dry-outbound.ts'
 import type { DryQuestion, DryRun } from './dry-question.ts'
-import { withoutEffects } from './without-effects.ts'
-import type { DryNeeds } from './without-effects.ts'
+import { withoutEffects, type DryNeeds } from './without-effects.ts'
 
 export async function dryRun(account: AccountFacts, question: DryQuestion, real: DryNeeds): Promise<DryRun> {
   const dry = withoutEffects(account, real)

@@ -2,9 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import type { JournalEvent } from '../journal/journal.ts'
 import { account, application, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { carrierOf, matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import { ScriptedInvite, udpAt } from '../../../test/support/scripted-engine/scripted-sip.ts'

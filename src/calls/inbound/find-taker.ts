@@ -7,8 +7,7 @@ import { toDecision } from '../journal/decision.ts'
 import { noTeamsApplication } from './identify-teams.ts'
 import type { Identity } from './identity.ts'
 import { refusePassages, refuseReturned } from './returned-call.ts'
-import { routeCall } from './route-call.ts'
-import type { CallTarget } from './route-call.ts'
+import { routeCall, type CallTarget } from './route-call.ts'
 import type { InboundNeeds } from './needs.ts'
 
 export interface Taking {

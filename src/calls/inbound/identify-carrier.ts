@@ -2,11 +2,9 @@
 import { isIP } from 'node:net'
 import type { Alert } from '../../contracts/alert.ts'
 import { AppError } from '../../lib/errors.ts'
-import { inactiveAccount } from './identity.ts'
-import type { Identity, UnknownInvite } from './identity.ts'
+import { inactiveAccount, type Identity, type UnknownInvite } from './identity.ts'
 import type { AccountFacts, CarrierDirectory, CarrierMatch, NumberPattern } from '../ports.ts'
-import { toRefusal } from '../journal/refusals.ts'
-import type { Refusal } from '../journal/refusals.ts'
+import { toRefusal, type Refusal } from '../journal/refusals.ts'
 import { mayServe, identifyCaller } from '../routing/calling-carrier.ts'
 import {
   byCarrier,
@@ -16,8 +14,10 @@ import {
   byProvider,
   calledNumber,
   ownerOf,
+  type CarrierCall,
+  type CarrierRoute,
+  type Outcome,
 } from '../routing/carrier-call.ts'
-import type { CarrierCall, CarrierRoute, Outcome } from '../routing/carrier-call.ts'
 import type { RuleName } from '../routing/rules.ts'
 import type { Decision } from '../journal/decision.ts'
 import { failureOf } from '../journal/projection.ts'

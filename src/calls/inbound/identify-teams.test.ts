@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
-import { udpAt } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import {
+  udpAt,
+  type ScriptedInvite,
+  type ScriptedInviteOptions,
+} from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import { account, application } from '../../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import type {
-  ScriptedInvite,
-  ScriptedInviteOptions,
-} from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { fqdn, fromTeams, tenantOf } from '../../../test/support/scripted-engine/teams.ts'
 
 const { account_sid } = account

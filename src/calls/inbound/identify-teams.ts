@@ -2,11 +2,9 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Decision } from '../journal/decision.ts'
 import { failureOf } from '../journal/projection.ts'
-import { toRefusal, toStackRefusal } from '../journal/refusals.ts'
-import type { Refusal } from '../journal/refusals.ts'
+import { toRefusal, toStackRefusal, type Refusal } from '../journal/refusals.ts'
 import type { TeamsTenantFacts } from '../ports.ts'
-import { inactiveAccount } from './identity.ts'
-import type { Identity, UnknownInvite } from './identity.ts'
+import { inactiveAccount, type Identity, type UnknownInvite } from './identity.ts'
 import type { InboundNeeds } from './needs.ts'
 
 type Means = Pick<InboundNeeds, 'directory' | 'teams' | 'log'>

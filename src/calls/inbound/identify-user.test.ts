@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
-import { runVerbs } from '../../../test/support/scripted-engine/script.ts'
-import type { RunningCall } from '../../../test/support/scripted-engine/script.ts'
+import { runVerbs, type RunningCall } from '../../../test/support/scripted-engine/script.ts'
 import { account, application, client, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { Authentication, SipUser } from '../../sip/sip.ts'

@@ -7,10 +7,12 @@ import {
   outboundCarrier,
   phone,
 } from '../../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { matchOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { toHeaderFields } from '../application/app-headers.ts'
 import { parseVerbs } from '../../verbs/index.ts'

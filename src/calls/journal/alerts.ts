@@ -1,7 +1,6 @@
 // The alerts of calls, made from journal events: every failure that a person should handle is an event there.
-import { hookAlertType } from '../../contracts/alert.ts'
+import { hookAlertType, type Alert, type Alerts } from '../../contracts/alert.ts'
 import type { CallStore, JournalEvent } from './journal.ts'
-import type { Alert, Alerts } from '../../contracts/alert.ts'
 
 /** Returns the store, extended to raise the alerts of the events that are written to it. */
 export function createAlertingStore(store: CallStore, alerts: Alerts): CallStore {

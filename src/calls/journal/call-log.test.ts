@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createLogger } from '../../lib/log.ts'
-import type { LogLevel } from '../../lib/log.ts'
+import { createLogger, type LogLevel } from '../../lib/log.ts'
 import { account, callRequest, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import { createCallLog, logFact } from './call-log.ts'
 

@@ -1,6 +1,5 @@
 // A decision of the platform in the journal: the finding of a rule, and the name by which the reference lists the rule.
-import { rules } from '../routing/rules.ts'
-import type { RuleName } from '../routing/rules.ts'
+import { rules, type RuleName } from '../routing/rules.ts'
 import type { DecisionFact } from './journal.ts'
 
 export interface Decision {

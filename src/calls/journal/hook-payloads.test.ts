@@ -11,11 +11,12 @@ import {
   toCommonPayload,
   toNodeAddresses,
   toNodePayload,
+  type NodeFacts,
+  type PayloadOrigin,
+  type ReceivedInvite,
 } from './hook-payloads.ts'
-import type { NodeFacts, PayloadOrigin, ReceivedInvite } from './hook-payloads.ts'
 import type { JournalFact, StartedFact } from './journal.ts'
-import { factsOf, reduce } from './projection.ts'
-import type { CallFacts } from './projection.ts'
+import { factsOf, reduce, type CallFacts } from './projection.ts'
 
 const started: StartedFact = {
   type: 'started',

@@ -5,8 +5,7 @@ import type { SipRequest } from '../../sip/message/message.ts'
 import type { Remote, SipUser } from '../../sip/sip.ts'
 import { isFinal } from './call-status.ts'
 import type { CallScript, CarrierFacts, TeamsTenantFacts } from '../ports.ts'
-import { failureOf, localSipAddressOf, originOf, parentOf } from './projection.ts'
-import type { CallFacts } from './projection.ts'
+import { failureOf, localSipAddressOf, originOf, parentOf, type CallFacts } from './projection.ts'
 import { toText, withoutKeys } from './sip-text.ts'
 
 /** Returns the fields that every hook of a call has, without the address of the node. */

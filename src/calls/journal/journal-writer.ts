@@ -15,8 +15,7 @@ import type {
 } from './journal.ts'
 import type { Notification } from '../../contracts/call-record.ts'
 import type { RecordingChange } from '../../contracts/recording.ts'
-import { factsOf, reduce, toRecentCall } from './projection.ts'
-import type { CallFacts } from './projection.ts'
+import { factsOf, reduce, toRecentCall, type CallFacts } from './projection.ts'
 
 /** The bounds of a journal. A day-long call with a chatty phone stays below both; a flood does not. */
 const maxEvents = 4000

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { covers } from '../../../test/support/covers.ts'
 import type { JournalEvent, JournalFact, StartedFact } from './journal.ts'
-import { replay, toLiveCall, toRecentCall } from './projection.ts'
-import type { CallFacts } from './projection.ts'
+import { replay, toLiveCall, toRecentCall, type CallFacts } from './projection.ts'
 import { toChangePayload, toCommonPayload, toNodePayload } from './hook-payloads.ts'
 
 const started: StartedFact = {

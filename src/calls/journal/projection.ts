@@ -1,7 +1,6 @@
 // The data derived from the journal of a call: the live record, the facts for hook payloads, the call record.
 // The functions are pure: the same events give the same results, in the running call and after a restart.
-import { isFinal } from './call-status.ts'
-import type { CallStatus } from './call-status.ts'
+import { isFinal, type CallStatus } from './call-status.ts'
 import type { LiveCall } from './live-call.ts'
 import type { AttemptEndedFact, AttemptFact, AttemptPlaces, BranchAnsweredFact } from './attempt-facts.ts'
 import type { EndedFact, EventBase, JournalEvent, RefusalFact, StartedFact, StatusFact } from './journal.ts'

@@ -1,8 +1,7 @@
 // The notifications to the account's queue_event_hook: a call has joined or left a queue.
 import type { Notification } from '../../contracts/call-record.ts'
 import type { Hook } from '../../contracts/hook.ts'
-import { toCommonPayload, toNodePayload } from './hook-payloads.ts'
-import type { NodeFacts } from './hook-payloads.ts'
+import { toCommonPayload, toNodePayload, type NodeFacts } from './hook-payloads.ts'
 import type { CallFacts } from './projection.ts'
 
 export type QueueChange =

@@ -8,8 +8,7 @@ import type { UnfinishedCall } from '../../contracts/call-record.ts'
 import { silentLogger } from '../../lib/log.ts'
 import type { ApplicationFacts } from '../ports.ts'
 import type { JournalEvent, JournalFact, StartedFact } from './journal.ts'
-import { createRecovery } from './recovery.ts'
-import type { Recovery } from './recovery.ts'
+import { createRecovery, type Recovery } from './recovery.ts'
 
 const started = {
   type: 'started',

@@ -1,6 +1,5 @@
 // Refusals of a call: an AppError becomes a SIP response, a journal entry and, for bugs of the platform, a log line.
-import { AppError, entryOf } from '../../lib/errors.ts'
-import type { ErrorCode } from '../../lib/errors.ts'
+import { AppError, entryOf, type ErrorCode } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'

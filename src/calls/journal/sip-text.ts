@@ -1,6 +1,5 @@
 // SIP messages as text for journals and hooks: bounded, without digest credentials, and without media keys.
-import { headerOf } from '../../sip/message/message.ts'
-import type { SipMessage } from '../../sip/message/message.ts'
+import { headerOf, type SipMessage } from '../../sip/message/message.ts'
 import type { Remote, WireEvent } from '../../sip/sip.ts'
 import { defaultTransport, isReliable, toTransport } from '../../sip/transport/transports.ts'
 import type { SipFact } from './journal.ts'

@@ -1,6 +1,5 @@
 // Sorts SIP messages by call: into the journal of the leg that they belong to, or aside until there is such a leg.
-import type { SipMessage, SipRequest } from '../../sip/message/message.ts'
-import { headerOf } from '../../sip/message/message.ts'
+import { headerOf, type SipMessage, type SipRequest } from '../../sip/message/message.ts'
 import { tagOf } from '../../sip/message/name-addr.ts'
 import type { IncomingInvite, WireEvent } from '../../sip/sip.ts'
 import type { SipFact } from './journal.ts'

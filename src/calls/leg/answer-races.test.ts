@@ -5,8 +5,10 @@ import { AppError } from '../../lib/errors.ts'
 import { steps } from '../../../test/support/scripted-engine/dialling.ts'
 import { account, callRequest, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedInvite, ScriptedOutgoing } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { wrongsOf } from '../../../test/support/scripted-engine/session-rules.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'

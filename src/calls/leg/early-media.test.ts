@@ -1,7 +1,12 @@
 // Early media to a caller whose INVITE has no offer: RFC 3262 §5.
 import { describe, expect, it } from 'vitest'
-import { answer, rest, runVerbs, verb } from '../../../test/support/scripted-engine/script.ts'
-import type { RunningCall } from '../../../test/support/scripted-engine/script.ts'
+import {
+  answer,
+  rest,
+  runVerbs,
+  verb,
+  type RunningCall,
+} from '../../../test/support/scripted-engine/script.ts'
 import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import { entryOf } from '../../lib/errors.ts'

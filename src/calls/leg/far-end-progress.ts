@@ -1,8 +1,7 @@
 // The provisional responses to an INVITE that was sent: the far end rings, or sends early media.
 import type { Logger } from '../../lib/log.ts'
 import { sdpOf } from '../../sip/message/body.ts'
-import { headerOf } from '../../sip/message/message.ts'
-import type { SipResponse } from '../../sip/message/message.ts'
+import { headerOf, type SipResponse } from '../../sip/message/message.ts'
 import { tagOf } from '../../sip/message/name-addr.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { LegEvents } from './leg-events.ts'

@@ -2,10 +2,8 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Leg } from './leg.ts'
 import type { CallLimits } from '../ports.ts'
-import { toRefusal } from '../journal/refusals.ts'
-import type { Refusal } from '../journal/refusals.ts'
-import { checkCallLimits } from '../routing/call-limits.ts'
-import type { CallPool, CallsBefore } from '../routing/call-limits.ts'
+import { toRefusal, type Refusal } from '../journal/refusals.ts'
+import { checkCallLimits, type CallPool, type CallsBefore } from '../routing/call-limits.ts'
 import { toDecision } from '../journal/decision.ts'
 
 /** Returns the refusal if a limit is reached. In the journal it is the last of the decisions. */

@@ -1,7 +1,6 @@
 // The keys that the far end of a leg presses. Each press counts once, is written to the journal, and reaches listeners.
 import type { Clock } from '../../lib/clock.ts'
-import { KeyPresses } from '../digits/key-presses.ts'
-import type { KeyPress } from '../digits/key-presses.ts'
+import { KeyPresses, type KeyPress } from '../digits/key-presses.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 
 export class LegDigits {

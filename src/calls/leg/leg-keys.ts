@@ -1,6 +1,5 @@
 // The keys that are sent to the far end of a leg: as RTP events (RFC 4733), or as INFO where it does not accept them.
-import { sleep } from '../../lib/clock.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { sleep, type Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { LegMedia } from './leg-media.ts'
 import type { LegRequests } from './leg-requests.ts'

@@ -3,12 +3,10 @@ import type { Clock, Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { MediaEvent } from '../../media/media.ts'
 import { toDecision } from '../journal/decision.ts'
-import { hangUpFor } from './hang-up-for.ts'
-import type { EndingLeg } from './hang-up-for.ts'
+import { hangUpFor, type EndingLeg } from './hang-up-for.ts'
 import type { LegMedia } from './leg-media.ts'
 import { timerExpired } from '../journal/refusals.ts'
-import { maxCallDuration } from './unanswered-invite.ts'
-import type { UnansweredInvite } from './unanswered-invite.ts'
+import { maxCallDuration, type UnansweredInvite } from './unanswered-invite.ts'
 
 export interface LegLimitsOptions {
   readonly clock: Clock

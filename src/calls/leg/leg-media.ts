@@ -2,10 +2,17 @@
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
-import type { FarEnd, KeyWay, Media, MediaEvent, MediaSession } from '../../media/media.ts'
-import type { OfferedProtection, PlayOptions, PlayResult } from '../../media/media.ts'
-import { isPlain } from '../../media/wiring.ts'
-import type { Wiring } from '../../media/wiring.ts'
+import type {
+  FarEnd,
+  KeyWay,
+  Media,
+  MediaEvent,
+  MediaSession,
+  OfferedProtection,
+  PlayOptions,
+  PlayResult,
+} from '../../media/media.ts'
+import { isPlain, type Wiring } from '../../media/wiring.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { Remote } from '../../sip/sip.ts'
 import { transports } from '../../sip/transport/transports.ts'

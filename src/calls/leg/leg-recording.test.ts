@@ -2,9 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { account, application } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { scriptedRecorder } from '../../../test/support/scripted-engine/scripted-recorder.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { Recorder } from '../../contracts/recording.ts'
 import { AppError } from '../../lib/errors.ts'
 import { parseVerbs } from '../../verbs/index.ts'

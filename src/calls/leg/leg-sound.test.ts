@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createRing } from '../../lib/audio/audio-ring.ts'
 import type { Wiring } from '../../media/wiring.ts'
-import { LegSound } from './leg-sound.ts'
-import type { Background } from './leg-sound.ts'
+import { LegSound, type Background } from './leg-sound.ts'
 
 interface Stated {
   readonly sound: LegSound

@@ -1,7 +1,6 @@
 // The dub tracks of a leg. Each plays one sound at a time, mixed with the conversation.
 import type { BorrowedClip } from '../../contracts/speech.ts'
-import { sleep } from '../../lib/clock.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { sleep, type Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { stopped } from '../session/stop.ts'
 import type { BackgroundEnd, LegSound } from './leg-sound.ts'

@@ -1,15 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { failureFields, reasonFields } from '../../../test/support/reason-fields.ts'
-import { answer, rest, runVerbs, verb } from '../../../test/support/scripted-engine/script.ts'
-import type { RunningCall } from '../../../test/support/scripted-engine/script.ts'
+import {
+  answer,
+  rest,
+  runVerbs,
+  verb,
+  type RunningCall,
+} from '../../../test/support/scripted-engine/script.ts'
 import { account, callRequest, phone } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'
 import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { AppError, entryOf } from '../../lib/errors.ts'
-import { createLogger } from '../../lib/log.ts'
-import type { LogLevel } from '../../lib/log.ts'
+import { createLogger, type LogLevel } from '../../lib/log.ts'
 import type { RunnableVerb } from '../verb/verb.ts'
 
 const early = verb('early', () => undefined, { needs: 'audio', isEarlyMedia: true })

@@ -20,27 +20,31 @@ import {
   refusedByFarEnd,
   refusedByUs,
   toEndLine,
+  type LegEnd,
 } from './leg-ends.ts'
-import type { LegEnd } from './leg-ends.ts'
 import { LegDigits } from './leg-digits.ts'
 import { LegEvents } from './leg-events.ts'
 import { LegLimits } from './leg-limits.ts'
-import { LegMedia } from './leg-media.ts'
-import type { SipPlace } from './leg-media.ts'
+import { LegMedia, type SipPlace } from './leg-media.ts'
 import { LegStreams } from './leg-streams.ts'
 import { LegKeys } from './leg-keys.ts'
 import { LastOther } from './last-other.ts'
 import type { HangUpOptions, LegBridge, LegMember, LegOptions, LegState } from './leg-options.ts'
-import { nothing } from './occupation.ts'
-import type { Held, Occupation } from './occupation.ts'
+import { nothing, type Held, type Occupation } from './occupation.ts'
 import type { RunningScript } from '../session/running-script.ts'
 import type { Session } from '../session/session.ts'
 import type { Recorder } from './recorder.ts'
 import { Stop, stopped } from '../session/stop.ts'
 import { LegRecording } from './leg-recording.ts'
 import { LegRequests } from './leg-requests.ts'
-import { failureHeaders, failureReason, reasonHeader, toAppError, toRefusal } from '../journal/refusals.ts'
-import type { Refusal } from '../journal/refusals.ts'
+import {
+  failureHeaders,
+  failureReason,
+  reasonHeader,
+  toAppError,
+  toRefusal,
+  type Refusal,
+} from '../journal/refusals.ts'
 import type { StatusReporter } from './status-reporter.ts'
 
 export class Leg {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { covers } from '../../../test/support/covers.ts'
 import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import type { Alert } from '../../contracts/alert.ts'

@@ -5,8 +5,7 @@ import { playCompany } from '../../../test/support/scripted-engine/random-compan
 import { playHistories } from '../../../test/support/scripted-engine/histories.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 import { Leg } from './leg.ts'
-import { next } from './occupation.ts'
-import type { Held, OccupationKind } from './occupation.ts'
+import { next, type Held, type OccupationKind } from './occupation.ts'
 
 /** HISTORIES=100000 plays the many that a change to occupations deserves; a run of the tests plays fewer. */
 const histories = Number(process.env['HISTORIES'] ?? 1500)

@@ -1,6 +1,5 @@
 // The Reason header of RFC 3326 as hooks carry it: all values in one string, whitespace around ";" normalised.
-import { headersOf } from '../../sip/message/message.ts'
-import type { SipMessage } from '../../sip/message/message.ts'
+import { headersOf, type SipMessage } from '../../sip/message/message.ts'
 import { splitList, splitOutside } from '../../sip/message/list.ts'
 
 /** Returns all values, joined with commas (RFC 3261 §7.3.1). Undefined when the message has no such header. */

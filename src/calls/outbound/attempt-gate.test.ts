@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import type { Attempt } from './attempt.ts'
-import { AttemptGate } from './attempt-gate.ts'
-import type { AttemptGateOptions } from './attempt-gate.ts'
+import { AttemptGate, type AttemptGateOptions } from './attempt-gate.ts'
 
 type Options = AttemptGateOptions & { readonly needs: { readonly reservesCarriers: boolean } }
 

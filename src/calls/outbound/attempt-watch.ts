@@ -1,15 +1,13 @@
 // Follows one INVITE of an attempt: whether the place responds in time, how long it takes until it rings, and the
 // outcome. Journals the outcome of each attempt, and passes on what it says about the state of a gateway.
 import type { Clock, Timer } from '../../lib/clock.ts'
-import { headerOf } from '../../sip/message/message.ts'
-import type { SipResponse } from '../../sip/message/message.ts'
+import { headerOf, type SipResponse } from '../../sip/message/message.ts'
 import { tagOf } from '../../sip/message/name-addr.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { InviteOutcome, OutgoingInvite, Remote } from '../../sip/sip.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { GatewaySign, TrunkState } from '../ports.ts'
-import { namesOf } from './attempt.ts'
-import type { Attempt } from './attempt.ts'
+import { namesOf, type Attempt } from './attempt.ts'
 
 export interface AttemptWatchOptions {
   readonly leg: Leg

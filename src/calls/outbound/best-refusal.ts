@@ -1,6 +1,5 @@
 // The choice of one refusal for a call that several places refused (RFC 3261 §16.7).
-import { headerOf } from '../../sip/message/message.ts'
-import type { SipResponse } from '../../sip/message/message.ts'
+import { headerOf, type SipResponse } from '../../sip/message/message.ts'
 import { tagOf } from '../../sip/message/name-addr.ts'
 
 /**

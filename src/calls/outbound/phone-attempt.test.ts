@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { OutboundCarrier, OutboundGateway } from '../ports.ts'
 import { outboundCarrier } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import type { CallerOrder } from './caller-identity.ts'
-import { nextHopOf, toDialled, toInvite } from './phone-attempt.ts'
-import type { PhoneAttempt } from './phone-attempt.ts'
+import { nextHopOf, toDialled, toInvite, type PhoneAttempt } from './phone-attempt.ts'
 
 const gateway: OutboundGateway = { sip_gateway_sid: 'g', host: '192.0.2.10', port: 5060, protocol: 'udp' }
 const order: CallerOrder = { from: '+4420', headers: [] }

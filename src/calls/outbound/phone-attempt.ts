@@ -9,8 +9,7 @@ import type { SignedIdentity } from '../../contracts/number-trust.ts'
 import { readDialled } from '../defence/dialled-number.ts'
 import type { OutboundCarrier, OutboundGateway } from '../ports.ts'
 import type { AttemptInvite } from './attempt.ts'
-import { callerFields } from './caller-identity.ts'
-import type { CallerFields, CallerOrder } from './caller-identity.ts'
+import { callerFields, type CallerFields, type CallerOrder } from './caller-identity.ts'
 import type { Credentials } from '../verb/target.ts'
 
 export interface PhoneAttempt {

@@ -1,7 +1,6 @@
 // A SIP URI that a client names as target or proxy.
 import { AppError } from '../../lib/errors.ts'
-import { tryParseUri } from '../../sip/message/uri.ts'
-import type { SipUri } from '../../sip/message/uri.ts'
+import { tryParseUri, type SipUri } from '../../sip/message/uri.ts'
 
 /** Parses the URI. Throws AppError bad_request that names `field`, in which it was given. */
 export function parseTargetUri(text: string, field: string): SipUri {

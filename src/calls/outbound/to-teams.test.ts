@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import { udpAt } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { callRequest, outboundCarrier } from '../../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { placeOn } from '../../../test/support/scripted-engine/place-on.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { fqdn, tenantOf } from '../../../test/support/scripted-engine/teams.ts'
 import type { CallRequest } from '../call-request.ts'
 import { combine, noChoices } from '../defence-settings.ts'

@@ -8,8 +8,7 @@ import { toDecision } from '../journal/decision.ts'
 import type { Round } from './attempt.ts'
 import { isMadeHere } from './attempt-watch.ts'
 import { mayTryNext } from './failover.ts'
-import { fork, silenceMs } from './fork.ts'
-import type { DialledLeg, ForkOptions } from './fork.ts'
+import { fork, silenceMs, type DialledLeg, type ForkOptions } from './fork.ts'
 
 /** Tries the rounds. The leg is then answered or has ended. Throws AppError if no request reached the last places. */
 export async function tryRounds(

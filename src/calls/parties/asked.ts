@@ -2,10 +2,8 @@
 // Identification, routing and a dry run take this in place of the message.
 import { sdpOf } from '../../sip/message/body.ts'
 import { splitList } from '../../sip/message/list.ts'
-import { headerOf, headersOf } from '../../sip/message/message.ts'
-import type { SipRequest } from '../../sip/message/message.ts'
-import { parseNameAddr } from '../../sip/message/name-addr.ts'
-import type { NameAddr } from '../../sip/message/name-addr.ts'
+import { headerOf, headersOf, type SipRequest } from '../../sip/message/message.ts'
+import { parseNameAddr, type NameAddr } from '../../sip/message/name-addr.ts'
 import { realmOf } from '../../sip/message/realm.ts'
 import { requires } from '../../sip/message/session-expires.ts'
 import { telephoneNumber, telephoneUser, tryParseUri, unescapeUri } from '../../sip/message/uri.ts'

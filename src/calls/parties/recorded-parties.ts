@@ -1,16 +1,13 @@
 // The parties of an incoming recording session and their streams, from its metadata (RFC 7865) or from the header that
 // Cisco sends instead.
 import { AppError } from '../../lib/errors.ts'
-import { bodyParts, mediaTypeOf, sdpOf } from '../../sip/message/body.ts'
-import type { BodyPart } from '../../sip/message/body.ts'
+import { bodyParts, mediaTypeOf, sdpOf, type BodyPart } from '../../sip/message/body.ts'
 import { splitList } from '../../sip/message/list.ts'
-import { headerOf, headersOf } from '../../sip/message/message.ts'
-import type { SipMessage } from '../../sip/message/message.ts'
+import { headerOf, headersOf, type SipMessage } from '../../sip/message/message.ts'
 import { parseNameAddr } from '../../sip/message/name-addr.ts'
 import { requires } from '../../sip/message/session-expires.ts'
 import { tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
-import { allNamed, readXml, unreadable } from './read-xml.ts'
-import type { XmlElement } from './read-xml.ts'
+import { allNamed, readXml, unreadable, type XmlElement } from './read-xml.ts'
 
 /** A participant in the form that hooks get. */
 export interface Participant {

@@ -4,8 +4,10 @@ import type { Hook } from '../../contracts/hook.ts'
 import { bye } from '../../../test/support/scripted-engine/dialling.ts'
 import { account, application } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedSocket } from '../../../test/support/scripted-engine/scripted-sockets.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 

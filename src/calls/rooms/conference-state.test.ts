@@ -1,8 +1,15 @@
 // The rules of a conference as a table, and invariants after any history.
 import { describe, expect, it } from 'vitest'
 import { createRandomBelow } from '../../../test/support/random.ts'
-import { emptyConference, maxMembersOfAny, placeOf, stepConference } from './conference-state.ts'
-import type { ConferenceChange, ConferenceInput, ConferenceState } from './conference-state.ts'
+import {
+  emptyConference,
+  maxMembersOfAny,
+  placeOf,
+  stepConference,
+  type ConferenceChange,
+  type ConferenceInput,
+  type ConferenceState,
+} from './conference-state.ts'
 import type { Entry } from '../verb/conference-wishes.ts'
 
 const entry = (id: string, given: Partial<Entry> = {}): Entry => ({

@@ -1,8 +1,7 @@
 // Calls in a conference: who hears whom, the audio meanwhile, the requests to the application, and the end.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
-import { createMeeting, statusOf } from '../../../test/support/scripted-engine/meeting.ts'
-import type { Attendee } from '../../../test/support/scripted-engine/meeting.ts'
+import { createMeeting, statusOf, type Attendee } from '../../../test/support/scripted-engine/meeting.ts'
 import { account, client } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'
 import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'

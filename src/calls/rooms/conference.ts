@@ -3,17 +3,23 @@ import { AppError } from '../../lib/errors.ts'
 import type { Timer, Clock } from '../../lib/clock.ts'
 import { wayOf } from '../verb/hook-form.ts'
 import { oneOfTwo } from '../leg/leg-story.ts'
-import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
+import { toCommonPayload, toNodePayload, type NodeFacts } from '../journal/hook-payloads.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { LegMember, LegPeer } from '../leg/leg-options.ts'
-import { emptyConference, placeOf, stepConference } from './conference-state.ts'
-import type { ConferenceChange, ConferenceInput, ConferenceState, Member } from './conference-state.ts'
+import {
+  emptyConference,
+  placeOf,
+  stepConference,
+  type ConferenceChange,
+  type ConferenceInput,
+  type ConferenceState,
+  type Member,
+} from './conference-state.ts'
 import type { StatusEventName } from '../verb/conference-wishes.ts'
 import type { Guest } from './guest.ts'
 import { KeyDistribution } from './key-distribution.ts'
 import { StatusReports } from './status-reports.ts'
 import { Stay } from './stay.ts'
-import type { NodeFacts } from '../journal/hook-payloads.ts'
 
 export interface ConferenceNeeds {
   readonly clock: Clock

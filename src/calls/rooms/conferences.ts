@@ -1,8 +1,7 @@
 // The conferences of this node, kept per account: calls of two accounts never meet, even under the same name.
-import { Conference } from './conference.ts'
+import { Conference, type ConferenceNeeds } from './conference.ts'
 import type { Guest } from './guest.ts'
 import type { Stay } from './stay.ts'
-import type { ConferenceNeeds } from './conference.ts'
 
 export interface Entered {
   readonly conference: Conference

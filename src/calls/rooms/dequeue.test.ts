@@ -8,8 +8,9 @@ import {
   taking,
   talk,
   waiting,
+  type InCall,
+  type Queueing,
 } from '../../../test/support/scripted-engine/queueing.ts'
-import type { InCall, Queueing } from '../../../test/support/scripted-engine/queueing.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 const start = (): Queueing => createQueueing(parseVerbs)

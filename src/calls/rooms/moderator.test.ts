@@ -1,7 +1,11 @@
 // The moderator of a conference leaves, in every way in which a call can: the others, in every state, are let go once.
 import { describe, expect, it } from 'vitest'
-import { createMeeting, statusOf } from '../../../test/support/scripted-engine/meeting.ts'
-import type { Attendee, Meeting } from '../../../test/support/scripted-engine/meeting.ts'
+import {
+  createMeeting,
+  statusOf,
+  type Attendee,
+  type Meeting,
+} from '../../../test/support/scripted-engine/meeting.ts'
 import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'
 import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'

@@ -1,7 +1,6 @@
 // A talk between two calls that each have an application of their own: each side keeps its own hooks and files.
 import type { NestedVerbs } from '../application/nested-verbs.ts'
-import { Talk } from '../bridge/talk.ts'
-import type { TalkServices } from '../bridge/talk.ts'
+import { Talk, type TalkServices } from '../bridge/talk.ts'
 import type { Leg } from '../leg/leg.ts'
 
 /** A leg, and the services of its own application for a talk. */

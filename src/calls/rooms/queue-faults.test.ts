@@ -8,8 +8,9 @@ import {
   stay,
   taking,
   waiting,
+  type InCall,
+  type Queueing,
 } from '../../../test/support/scripted-engine/queueing.ts'
-import type { InCall, Queueing } from '../../../test/support/scripted-engine/queueing.ts'
 import { account, application, client } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'
 import { heldAnswer } from '../../../test/support/scripted-engine/scripted-hooks.ts'

@@ -1,8 +1,7 @@
 // The order of callers and takers in a queue.
 import { describe, expect, it } from 'vitest'
 import { createRandomBelow } from '../../../test/support/random.ts'
-import { QueueState } from './queue-state.ts'
-import type { Place, Taker } from './queue-state.ts'
+import { QueueState, type Place, type Taker } from './queue-state.ts'
 
 const usual = 999
 

@@ -2,8 +2,7 @@
 import { expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import type { Party } from './party.ts'
-import { Queues } from './queues.ts'
-import type { QueuePlace } from './queues.ts'
+import { Queues, type QueuePlace } from './queues.ts'
 
 const party = (call_sid: string): Party => ({ leg: { call_sid } }) as unknown as Party
 const bounds = { maxCallers: 2, maxAgents: 2, maxQueues: 2 }

@@ -2,8 +2,7 @@
 // agent are connected in the same turn in which the second of them comes.
 import { AppError } from '../../lib/errors.ts'
 import type { Party } from './party.ts'
-import { QueueState } from './queue-state.ts'
-import type { Place, Taker } from './queue-state.ts'
+import { QueueState, type Place, type Taker } from './queue-state.ts'
 
 export interface QueueName {
   readonly account_sid: string

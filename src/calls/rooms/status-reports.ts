@@ -1,7 +1,6 @@
 // The status events of one conference, sent to its hook one after the other, in the order in which they happened.
 import type { Clock } from '../../lib/clock.ts'
-import { wayOf } from '../verb/hook-form.ts'
-import type { HookForm } from '../verb/hook-form.ts'
+import { wayOf, type HookForm } from '../verb/hook-form.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import type { StatusEventName } from '../verb/conference-wishes.ts'

@@ -2,8 +2,16 @@ import { describe, expect, it } from 'vitest'
 import type { CarrierMatch, NumberFacts, NumberPattern } from '../ports.ts'
 import { quickestMs } from '../../../test/support/cpu.ts'
 import { matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
-import { byCarrier, byNumber, byPattern, byProvider, calledNumber, ownerOf } from './carrier-call.ts'
-import type { CarrierCall, Outcome } from './carrier-call.ts'
+import {
+  byCarrier,
+  byNumber,
+  byPattern,
+  byProvider,
+  calledNumber,
+  ownerOf,
+  type CarrierCall,
+  type Outcome,
+} from './carrier-call.ts'
 import { createNumberPattern } from './number-pattern.ts'
 
 const called = '15551230100'

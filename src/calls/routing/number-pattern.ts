@@ -1,6 +1,5 @@
 // A phone number that matches many: `1555*`, or a regular expression.
-import { compilePattern } from '../../lib/pattern.ts'
-import type { Pattern } from '../../lib/pattern.ts'
+import { compilePattern, type Pattern } from '../../lib/pattern.ts'
 import type { NumberFacts, NumberPattern } from '../ports.ts'
 
 /** Returns undefined for an invalid pattern, which is skipped: customers may enter any text. */

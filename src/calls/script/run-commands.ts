@@ -5,11 +5,9 @@ import type { CommandNeeds, CommandTargets, ReadyCommand, RunnableCommand } from
 import { toDecision } from '../journal/decision.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
-import { isPath } from '../verb/hook-form.ts'
-import type { HookForm } from '../verb/hook-form.ts'
-import { callIsOver } from '../session/mailbox.ts'
+import { isPath, type HookForm } from '../verb/hook-form.ts'
+import { callIsOver, type Letter, type Opened } from '../session/mailbox.ts'
 import type { CommandReply } from '../session/session.ts'
-import type { Letter, Opened } from '../session/mailbox.ts'
 
 /**
  * Returns the commands of one request to a leg as a letter. If one of them is invalid or comes at the wrong time, none

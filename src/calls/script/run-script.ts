@@ -1,8 +1,7 @@
 // The run of a call by an application: sends its hook for the first verbs, runs them and those that replace them.
 import { AppError } from '../../lib/errors.ts'
 import type { LegHooksOptions } from '../abilities/hooks.ts'
-import { createAbilities } from '../abilities/create-abilities.ts'
-import type { AbilitiesOptions } from '../abilities/create-abilities.ts'
+import { createAbilities, type AbilitiesOptions } from '../abilities/create-abilities.ts'
 import { readAppJson } from '../application/app-json.ts'
 import type { Application } from '../application/application.ts'
 import { createNestedVerbs } from './create-nested-verbs.ts'

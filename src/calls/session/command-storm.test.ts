@@ -4,9 +4,11 @@ import type { AskedCommands } from '../script/command.ts'
 import { AppError } from '../../lib/errors.ts'
 import { answered, dialled } from '../../../test/support/scripted-engine/dialling.ts'
 import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parseVerbs } from '../../verbs/index.ts'
 
 /** Returns `done`, or the code of the refusal. */

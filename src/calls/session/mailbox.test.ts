@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import { Mailbox } from './mailbox.ts'
-import type { Letter } from './mailbox.ts'
+import { Mailbox, type Letter } from './mailbox.ts'
 
 const a = { name: 'a' }
 const b = { name: 'b' }

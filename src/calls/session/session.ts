@@ -2,8 +2,7 @@
 // call of its own gets a new session.
 import type { Hook } from '../../contracts/hook.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { CallSettings } from '../verb/settings.ts'
-import type { Settings } from '../verb/settings.ts'
+import { CallSettings, type Settings } from '../verb/settings.ts'
 import type { OwnRequestOutcome } from '../verb/own-request.ts'
 import { Mailbox } from './mailbox.ts'
 import { KeptRequests } from './kept-requests.ts'

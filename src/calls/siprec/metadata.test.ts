@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { allNamed, parseXml } from '../../../test/support/xml.ts'
-import type { XmlElement } from '../../../test/support/xml.ts'
-import { toMetadata } from './metadata.ts'
-import type { RecordedCall } from './metadata.ts'
+import { allNamed, parseXml, type XmlElement } from '../../../test/support/xml.ts'
+import { toMetadata, type RecordedCall } from './metadata.ts'
 
 const id = (digit: number): string => String(digit).repeat(32)
 const at = (time: string): number => Date.parse(`2026-11-22T${time}:00.000Z`)

@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import { account } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { calm } from '../../../test/support/scripted-engine/turns.ts'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { offer, sipRequest, sipResponse } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import type { ScriptedDialog } from '../../../test/support/scripted-engine/scripted-dialog.ts'
 import type { ScriptedOutgoing } from '../../../test/support/scripted-engine/scripted-sip.ts'

@@ -5,8 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 import { telephoneCodecs } from '../../media/codecs/codecs.ts'
 import type { Media, MediaSession } from '../../media/media.ts'
 import type { LegSound } from '../leg/leg-sound.ts'
-import { joinSdp, splitSdp } from './recording-sdp.ts'
-import type { RecordingDirection } from './recording-sdp.ts'
+import { joinSdp, splitSdp, type RecordingDirection } from './recording-sdp.ts'
 
 export interface RecordingMediaOptions {
   readonly media: Pick<Media, 'open'>

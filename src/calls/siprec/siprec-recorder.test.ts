@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  createScriptedEngine,
+  type ScriptedEngine,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { account, application } from '../../../test/support/scripted-engine/scripted-facts.ts'
 import { settle } from '../../../test/support/scripted-engine/turns.ts'
-import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { offer, sipResponse } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import type { ScriptedInvite, ScriptedOutgoing } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import type { Alert } from '../../contracts/alert.ts'

@@ -1,7 +1,6 @@
 // Each part of the settings that config makes is kept on its own.
 import { expect, it } from 'vitest'
-import { CallSettings } from './settings.ts'
-import type { SettingsChange } from './settings.ts'
+import { CallSettings, type SettingsChange } from './settings.ts'
 
 function after(...changes: readonly SettingsChange[]): CallSettings['current'] {
   const settings = new CallSettings()

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { BorrowedClip } from '../../contracts/speech.ts'
 import type { PlayOptions, PlayResult } from '../../media/media.ts'
 import { clipOf } from '../../../test/support/scripted-engine/scripted-media.ts'
-import { playPrompt } from './prompt-player.ts'
-import type { Piece, Sound } from './prompt-player.ts'
+import { playPrompt, type Piece, type Sound } from './prompt-player.ts'
 
 /** A far end that hears each clip immediately, and a clock that moves by the time of each wait. */
 function listener() {

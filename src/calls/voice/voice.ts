@@ -1,15 +1,13 @@
 // The ability to speak and to play: texts and files become pieces of sound. Once the first voice has failed, the
 // fallback voice is used.
-import { sleep } from '../../lib/clock.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { sleep, type Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { PlayResult } from '../../media/media.ts'
 import type { CallSettings } from '../verb/settings.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { CallScript } from '../ports.ts'
 import type { Notes, PlayRequest, SayRequest, SoundPiece, Speaking, Voice } from '../verb/abilities.ts'
-import { playPrompt } from './prompt-player.ts'
-import type { Piece, Prompt } from './prompt-player.ts'
+import { playPrompt, type Piece, type Prompt } from './prompt-player.ts'
 import type { AudioFetcher, BorrowedClip, Speech, SpeechRequest } from '../../contracts/speech.ts'
 
 export interface LegVoiceOptions {

@@ -1,8 +1,7 @@
 // The description of the commands for readers: the members of the body, and the allowed combinations.
 import type { Command } from './define-command.ts'
 import { unservedCommands } from './unserved-commands.ts'
-import { json } from './values.ts'
-import type { Value } from './values.ts'
+import { json, type Value } from './values.ts'
 
 /** A member of the body of a request. */
 export interface CommandMember {

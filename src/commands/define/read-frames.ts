@@ -1,7 +1,6 @@
 // Commands of an application over WebSocket: under the name of a frame, either the value alone or the value under the
 // command's name.
-import { Ajv } from 'ajv'
-import type { ValidateFunction } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import type { AskedCommands, RunnableCommand } from '../../calls/command.ts'
 import { AppError } from '../../lib/errors.ts'
 import { notServed } from '../../lib/not-served.ts'

@@ -1,6 +1,5 @@
 // The limit of connections that one address may hold: a share of those that are free, so that it never takes the last.
-import { BlockList, isIPv6 } from 'node:net'
-import type { Socket } from 'node:net'
+import { BlockList, isIPv6, type Socket } from 'node:net'
 import { networkOf } from '../../network/network-of.ts'
 import { Shares } from '../../lib/bounds/shares.ts'
 

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import { createLoginThrottle } from './login-throttle.ts'
-import type { LockOut, LoginThrottle, LoginThrottleOptions } from './login-throttle.ts'
+import {
+  createLoginThrottle,
+  type LockOut,
+  type LoginThrottle,
+  type LoginThrottleOptions,
+} from './login-throttle.ts'
 
 const lockedOut = 'too many failed logins'
 

@@ -8,8 +8,7 @@ import { networkOf, networksOf } from '../../network/network-of.ts'
 import type { Derive } from '../../passwords/password.ts'
 import { createTokenBuckets } from '../../lib/bounds/token-buckets.ts'
 import { createRecent } from '../../lib/recent.ts'
-import { createPasswordQueue, placeOfLogin } from './password-queue.ts'
-import type { PasswordQueue, Place } from './password-queue.ts'
+import { createPasswordQueue, placeOfLogin, type PasswordQueue, type Place } from './password-queue.ts'
 
 export interface LoginThrottle {
   /**

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createPasswordQueue, placeOfLogin, placeOfTenant } from './password-queue.ts'
-import type { PasswordQueue, Place } from './password-queue.ts'
+import {
+  createPasswordQueue,
+  placeOfLogin,
+  placeOfTenant,
+  type PasswordQueue,
+  type Place,
+} from './password-queue.ts'
 
 const login = (of: string): Place => ({ kind: 'login', of })
 const other = (of: string): Place => ({ kind: 'other', of })

@@ -3,8 +3,7 @@
 import type { Caller } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { networksOf } from '../../network/network-of.ts'
-import { deriveInPool } from '../../passwords/password.ts'
-import type { Derive } from '../../passwords/password.ts'
+import { deriveInPool, type Derive } from '../../passwords/password.ts'
 
 export interface PasswordQueue {
   /**

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rms, toneShare } from '../../../test/support/audio.ts'
-import type { Audio } from '../../../test/support/audio.ts'
+import { rms, toneShare, type Audio } from '../../../test/support/audio.ts'
 import { createResampler } from './resampler.ts'
 
 const rates = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 47_999, 48_000]

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import { oneStep, ThreadTime } from './thread-time.ts'
-import type { TurnOptions } from './thread-time.ts'
+import { oneStep, ThreadTime, type TurnOptions } from './thread-time.ts'
 
 function setUp() {
   const clock = createFakeClock()

@@ -1,7 +1,6 @@
 // The time of the main thread that the answers and messages of accounts take. No account may take more than its part,
 // over any number of calls, and none takes more than some milliseconds between two other events.
-import type { Clock, Timer } from '../clock.ts'
-import { sleep } from '../clock.ts'
+import { sleep, type Clock, type Timer } from '../clock.ts'
 import { AppError } from '../errors.ts'
 import { FairLine } from './fair-line.ts'
 

@@ -5,8 +5,7 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { Inbox, until } from '../../../test/support/wait.ts'
 import { BrowserHost } from './browser-host.ts'
 import { BrowserGates } from './gates.ts'
-import { betweenPorts } from './messages.ts'
-import type { FarSide, FromBrowsers, OwnSide } from './messages.ts'
+import { betweenPorts, type FarSide, type FromBrowsers, type OwnSide } from './messages.ts'
 import type { PeerEvents } from './peers.ts'
 
 const far: FarSide = {

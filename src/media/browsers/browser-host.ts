@@ -1,10 +1,15 @@
 // The process of browsers seen from inside: a path for each far end, and its packets to and from the media workers.
 import { timingSafeEqual } from 'node:crypto'
-import { createServer } from 'node:net'
-import type { Server, Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import type { Clock, Timer } from '../../lib/clock.ts'
-import { betweenPorts } from './messages.ts'
-import type { FarSide, FromBrowsers, PathLimits, PathLoss, ToBrowsers } from './messages.ts'
+import {
+  betweenPorts,
+  type FarSide,
+  type FromBrowsers,
+  type PathLimits,
+  type PathLoss,
+  type ToBrowsers,
+} from './messages.ts'
 import { PacketPipe } from './packet-pipe.ts'
 import type { Peer, Peers } from './peers.ts'
 

@@ -1,6 +1,5 @@
 // The process of browsers as used by the main thread, with a test in place of the process.
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { EventEmitter } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -8,8 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { until } from '../../../test/support/wait.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { silentLogger } from '../../lib/log.ts'
-import type { Logger } from '../../lib/log.ts'
+import { silentLogger, type Logger } from '../../lib/log.ts'
 import { BrowserPaths } from './browser-paths.ts'
 import type { FromBrowsers, OwnSide, PathLoss, ToBrowsers } from './messages.ts'
 

@@ -1,8 +1,7 @@
 // The process of browsers, started with as little as it needs: no secret, no file but the program, and another user
 // where the platform may choose one. Its library in C decodes the packets of strangers over OpenSSL 1.1.1w, which gets
 // no more fixes.
-import { fork } from 'node:child_process'
-import type { ChildProcess, ForkOptions } from 'node:child_process'
+import { fork, type ChildProcess, type ForkOptions } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 

@@ -2,10 +2,8 @@
 // It aborts its whole process if a callback throws, if its UDP port is taken, or if two threads use it
 // (docs/decisions/0083). So only the process of browsers loads it, none of its callbacks throws, and the port is held
 // from the start.
-import library from 'node-datachannel'
-import type { PeerConnection, Track } from 'node-datachannel'
-import { IceStandIn } from './ice-stand-in.ts'
-import type { OwnPort } from './ice-stand-in.ts'
+import library, { type PeerConnection, type Track } from 'node-datachannel'
+import { IceStandIn, type OwnPort } from './ice-stand-in.ts'
 import type { FarSide, OwnSide, PathLoss } from './messages.ts'
 import type { Peer, PeerEvents, Peers } from './peers.ts'
 import { toDescription } from './description.ts'

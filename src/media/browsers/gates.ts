@@ -1,6 +1,5 @@
 // The connection of a media worker's sessions to the process of browsers, one for all of them.
-import { connect } from 'node:net'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import type { Gate } from './messages.ts'
 import { PacketPipe } from './packet-pipe.ts'
 

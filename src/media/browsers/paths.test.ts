@@ -5,11 +5,9 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { Inbox } from '../../../test/support/wait.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { silentLogger } from '../../lib/log.ts'
-import { BrowserPaths } from './browser-paths.ts'
-import type { BrowserPath } from './browser-paths.ts'
+import { BrowserPaths, type BrowserPath } from './browser-paths.ts'
 import { BrowserGates } from './gates.ts'
-import { betweenPorts } from './messages.ts'
-import type { FarSide, OwnSide } from './messages.ts'
+import { betweenPorts, type FarSide, type OwnSide } from './messages.ts'
 
 const limits = { connectMs: 30_000, peers: 16 }
 const open: BrowserPaths[] = []

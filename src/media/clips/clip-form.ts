@@ -1,7 +1,6 @@
 // The forms in which a clip's frames are kept: G.711 octets, which are sent unchanged, and 16 kHz samples for wide
 // codecs.
-import type { Encoding, Rate } from '../codecs/codecs.ts'
-import { rateOf } from '../codecs/codecs.ts'
+import { rateOf, type Encoding, type Rate } from '../codecs/codecs.ts'
 import type { Law, LawTables, Laws } from '../codecs/g711.ts'
 import { isLaw } from '../codecs/coders.ts'
 import { tickMs } from '../tick-clock.ts'

@@ -1,11 +1,9 @@
 // One audio file as frames, which can be read while later ones are still being coded. A short clip stays in memory;
 // a long one goes to a file, which each listener reads ahead of the tick.
-import { open, rm } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
+import { open, rm, type FileHandle } from 'node:fs/promises'
 import { AppError } from '../../lib/errors.ts'
 import type { ClipForm } from './clip-form.ts'
-import { FrameReader } from './frame-reader.ts'
-import type { Frames } from './frame-reader.ts'
+import { FrameReader, type Frames } from './frame-reader.ts'
 
 /** The place where the coded frames are kept. */
 export interface FrameStore {

@@ -1,6 +1,5 @@
 // Reading the frames of a long clip from its file: which of them are available to a listener, and when.
-import { open, mkdtemp, rm } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
+import { open, mkdtemp, rm, type FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

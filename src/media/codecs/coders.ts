@@ -1,10 +1,8 @@
 // The decoders and encoders of the codecs, between octets and linear samples. A new codec adds its line here.
-import { rateOf } from './codecs.ts'
-import type { Encoding, Rate } from './codecs.ts'
+import { rateOf, type Encoding, type Rate } from './codecs.ts'
 import { G722Decoder, G722Encoder, samplesPerOctet } from './g722.ts'
 import type { Law, LawTables, Laws } from './g711.ts'
-import { maxOpusOctets, OpusLibrary, opusSamples, usualWishes } from './opus.ts'
-import type { OpusWishes } from './opus.ts'
+import { maxOpusOctets, OpusLibrary, opusSamples, usualWishes, type OpusWishes } from './opus.ts'
 
 /** The samples of 20 ms at 8000 Hz. */
 export const frameSamples = 160

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLaws } from './g711.ts'
-import type { Law } from './g711.ts'
+import { createLaws, type Law } from './g711.ts'
 
 const laws = createLaws()
 const octets = Array.from({ length: 256 }, (_, octet) => octet)

@@ -1,18 +1,15 @@
 // Decodes MP3 and Ogg/Opus files into WAV files of one channel at 16 kHz. Runs in a thread of its own: a file may be
 // crafted to take long, and the MP3 library may loop endlessly.
-import { open } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
+import { open, type FileHandle } from 'node:fs/promises'
 import { MPEGDecoder } from 'mpg123-decoder'
 import { OpusDecoder } from 'opus-decoder'
 import { AppError } from '../../lib/errors.ts'
 import { diskFull, isDiskFull } from '../../lib/full-disk.ts'
-import { markAsWhole, readerOf } from '../../lib/growing-file.ts'
-import type { ReadGrowing } from '../../lib/growing-file.ts'
+import { markAsWhole, readerOf, type ReadGrowing } from '../../lib/growing-file.ts'
 import { headBytes, maxAudioHours } from '../../lib/audio/audio-kind.ts'
 import { apeTagBytes, firstFrame } from '../../lib/audio/mpeg-frames.ts'
 import { wavHeader, wavHeaderBytes } from '../../lib/audio/wav-header.ts'
-import { createResampler, wideRate } from '../../lib/audio/resampler.ts'
-import type { Resampler } from '../../lib/audio/resampler.ts'
+import { createResampler, wideRate, type Resampler } from '../../lib/audio/resampler.ts'
 import { OggPackets } from './ogg-packets.ts'
 
 export type DecodedKind = 'mp3' | 'ogg-opus'

@@ -1,10 +1,8 @@
 // The entry of a thread that decodes one file.
 import { constants, getPriority, platform, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { AppError } from '../../lib/errors.ts'
-import type { ErrorCode } from '../../lib/errors.ts'
-import { decodeFile } from './decode.ts'
-import type { DecodeJob } from './decode.ts'
+import { AppError, type ErrorCode } from '../../lib/errors.ts'
+import { decodeFile, type DecodeJob } from './decode.ts'
 
 export type FromDecoder =
   | { readonly kind: 'progress' }

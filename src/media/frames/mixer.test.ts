@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { toSample } from '../../lib/audio/to-sample.ts'
 import { Mixer } from './mixer.ts'
-import { isSameSource, toFactor } from '../wiring.ts'
-import type { Source } from '../wiring.ts'
+import { isSameSource, toFactor, type Source } from '../wiring.ts'
 
 const full = (value: number): Int16Array => new Int16Array(160).fill(value)
 

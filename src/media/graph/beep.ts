@@ -1,7 +1,6 @@
 // The tone that announces a new participant to the others in a room.
 import { frameSamples } from '../codecs/coders.ts'
-import { SampleFrame } from '../frames/frame.ts'
-import type { Frame } from '../frames/frame.ts'
+import { SampleFrame, type Frame } from '../frames/frame.ts'
 
 const rate = 8000
 const hz = 440

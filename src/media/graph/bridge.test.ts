@@ -11,8 +11,10 @@ import {
   longestGapMs,
   sine,
   VirtualLegs,
+  type HeardPacket,
+  type LegOptions,
+  type VirtualPhone,
 } from '../../../test/support/virtual-legs.ts'
-import type { HeardPacket, LegOptions, VirtualPhone } from '../../../test/support/virtual-legs.ts'
 
 interface Bridged {
   readonly legs: VirtualLegs

@@ -1,8 +1,7 @@
 // The sounds that the platform generates without a file: the ringing tone, noise that shows that the line is not
 // dead, and a short tone that announces a participant.
 import { frameSamples } from '../codecs/coders.ts'
-import { SampleFrame } from '../frames/frame.ts'
-import type { Frame } from '../frames/frame.ts'
+import { SampleFrame, type Frame } from '../frames/frame.ts'
 import type { Generated } from '../wiring.ts'
 
 const rate = 8000

@@ -8,8 +8,7 @@ import type { Passed, Relayable } from './relay.ts'
 import type { Frame, Speaker } from '../frames/frame.ts'
 import type { Surroundings } from './layers.ts'
 import { Mirror } from './mirror.ts'
-import { Room } from './room.ts'
-import type { OnTalk } from './room.ts'
+import { Room, type OnTalk } from './room.ts'
 import type { MirrorWiring, SpeaksIn, WorkerWiring } from '../wiring.ts'
 
 /** A session of this worker. */

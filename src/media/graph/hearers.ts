@@ -1,7 +1,6 @@
 // The listeners of one session: sessions of this worker, which get its packets as they come, and other workers, by
 // rings.
-import { AudioRing } from '../../lib/audio/audio-ring.ts'
-import type { Ring } from '../../lib/audio/audio-ring.ts'
+import { AudioRing, type Ring } from '../../lib/audio/audio-ring.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
 import type { Passed } from './relay.ts'
 import type { Frame } from '../frames/frame.ts'

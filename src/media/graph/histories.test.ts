@@ -1,7 +1,14 @@
 // Senders that step in their numbers: what is heard of them if their packets are decoded, and if they are passed on.
 import { describe, expect, it } from 'vitest'
-import { bridge, laws, sine, VirtualLegs } from '../../../test/support/virtual-legs.ts'
-import type { HeardPacket, LegOptions, VirtualPhone } from '../../../test/support/virtual-legs.ts'
+import {
+  bridge,
+  laws,
+  sine,
+  VirtualLegs,
+  type HeardPacket,
+  type LegOptions,
+  type VirtualPhone,
+} from '../../../test/support/virtual-legs.ts'
 
 const changedMs = 2000
 const watchedMs = 1500

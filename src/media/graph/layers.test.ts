@@ -4,8 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tone, toneShare, toWav } from '../../../test/support/audio.ts'
-import { clicks, laws, levelDb, sine, VirtualLegs } from '../../../test/support/virtual-legs.ts'
-import type { VirtualPhone } from '../../../test/support/virtual-legs.ts'
+import {
+  clicks,
+  laws,
+  levelDb,
+  sine,
+  VirtualLegs,
+  type VirtualPhone,
+} from '../../../test/support/virtual-legs.ts'
 import { until } from '../../../test/support/wait.ts'
 import { Clips } from '../clips/clips.ts'
 import type { Layer } from '../wiring.ts'

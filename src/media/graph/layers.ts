@@ -5,12 +5,10 @@ import type { ClipFormName } from '../clips/clip-form.ts'
 import type { Laws } from '../codecs/g711.ts'
 import type { PlayResult } from '../media.ts'
 import { Player } from '../clips/player.ts'
-import { ClipFrame } from '../frames/frame.ts'
-import type { Frame, Speaker } from '../frames/frame.ts'
+import { ClipFrame, type Frame, type Speaker } from '../frames/frame.ts'
 import { GeneratedVoice } from './generated.ts'
 import { RingVoice } from './ring-voice.ts'
-import { isSameSource, toFactor } from '../wiring.ts'
-import type { Layer, Source } from '../wiring.ts'
+import { isSameSource, toFactor, type Layer, type Source } from '../wiring.ts'
 
 /** The part of the graph that a session's hearing needs. */
 export interface Surroundings {

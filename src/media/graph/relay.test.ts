@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseRtp } from '../rtp/packet.ts'
-import type { RtpPacket } from '../rtp/packet.ts'
-import { RtpSender } from '../rtp/sender.ts'
-import type { Outgoing } from '../rtp/sender.ts'
+import { parseRtp, type RtpPacket } from '../rtp/packet.ts'
+import { RtpSender, type Outgoing } from '../rtp/sender.ts'
 import { Relay } from './relay.ts'
 
 const speech = { tick: 100, payloadType: 8, samples: 160 }

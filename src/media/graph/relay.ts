@@ -3,8 +3,7 @@
 import type { Voice } from '../receive/voice.ts'
 import type { Speech } from '../receive/jitter-buffer.ts'
 import type { Encoding } from '../codecs/codecs.ts'
-import { timestampDistance } from '../rtp/packet.ts'
-import type { RtpPacket } from '../rtp/packet.ts'
+import { timestampDistance, type RtpPacket } from '../rtp/packet.ts'
 import type { Outgoing, RtpSender } from '../rtp/sender.ts'
 import { tickSamples } from '../tick-clock.ts'
 

@@ -1,8 +1,7 @@
 // A voice through the memory that two workers share, with the ticks of both in virtual time, one of them late.
 import { describe, expect, it } from 'vitest'
 import { clicks, laws, sine } from '../../../test/support/virtual-legs.ts'
-import { AudioRing, createRing as newRing } from '../../lib/audio/audio-ring.ts'
-import type { Ring } from '../../lib/audio/audio-ring.ts'
+import { AudioRing, createRing as newRing, type Ring } from '../../lib/audio/audio-ring.ts'
 import type { Clips } from '../clips/clips.ts'
 import { createCoders } from '../codecs/coders.ts'
 import { SampleFrame } from '../frames/frame.ts'

@@ -1,12 +1,10 @@
 // A voice that another thread writes into a ring, read in our ticks. Both threads follow one clock, so they do not
 // drift apart. Short lateness of the writer is concealed.
-import { AudioRing } from '../../lib/audio/audio-ring.ts'
-import type { Ring } from '../../lib/audio/audio-ring.ts'
+import { AudioRing, type Ring } from '../../lib/audio/audio-ring.ts'
 import type { Rate } from '../codecs/codecs.ts'
 import { frameSamplesAt } from '../codecs/coders.ts'
 import { Concealment } from '../receive/concealment.ts'
-import { SampleFrame } from '../frames/frame.ts'
-import type { Frame } from '../frames/frame.ts'
+import { SampleFrame, type Frame } from '../frames/frame.ts'
 
 // One frame to read, and one as slack for a late tick.
 const headStart = 2

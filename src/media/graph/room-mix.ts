@@ -1,7 +1,6 @@
 // The mix of a room at each rate that is heard, and the same mix without the voice of a listener who is talking.
 import type { Encoding, Rate } from '../codecs/codecs.ts'
-import { frameSamplesAt, isLaw } from '../codecs/coders.ts'
-import type { Coders, Encoder } from '../codecs/coders.ts'
+import { frameSamplesAt, isLaw, type Coders, type Encoder } from '../codecs/coders.ts'
 import type { Law } from '../codecs/g711.ts'
 import type { Frame, Octets } from '../frames/frame.ts'
 import { toSample } from '../../lib/audio/to-sample.ts'

@@ -1,10 +1,15 @@
 // Rooms: each member hears all others and not itself. Also the cost of a room in which most members are silent.
 import { describe, expect, it } from 'vitest'
 import { slice, toneShare } from '../../../test/support/audio.ts'
-import { laws, levelDb, sine, VirtualLegs } from '../../../test/support/virtual-legs.ts'
-import type { LegOptions, VirtualPhone } from '../../../test/support/virtual-legs.ts'
-import { createCoders } from '../codecs/coders.ts'
-import type { Coders, Encoder } from '../codecs/coders.ts'
+import {
+  laws,
+  levelDb,
+  sine,
+  VirtualLegs,
+  type LegOptions,
+  type VirtualPhone,
+} from '../../../test/support/virtual-legs.ts'
+import { createCoders, type Coders, type Encoder } from '../codecs/coders.ts'
 import { SampleFrame } from '../frames/frame.ts'
 import { Room } from './room.ts'
 import type { SpeaksIn, WorkerWiring } from '../wiring.ts'

@@ -3,8 +3,7 @@
 import type { Coders } from '../codecs/coders.ts'
 import { Beep } from './beep.ts'
 import type { Frame, Speaker } from '../frames/frame.ts'
-import { CommonFrame, OwnFrame, RoomSums } from './room-mix.ts'
-import type { Talking } from './room-mix.ts'
+import { CommonFrame, OwnFrame, RoomSums, type Talking } from './room-mix.ts'
 import type { SpeaksIn } from '../wiring.ts'
 
 // About 50 dB under the loudest: an open line without a voice.

@@ -1,7 +1,6 @@
 // The audio that taps give of a session: sides, alignment, losses. Taps do not change what the far ends hear.
 import { describe, expect, it, vi } from 'vitest'
-import { slice, toneShare } from '../../../test/support/audio.ts'
-import type { Audio } from '../../../test/support/audio.ts'
+import { slice, toneShare, type Audio } from '../../../test/support/audio.ts'
 import {
   bridge,
   clicks,
@@ -9,10 +8,11 @@ import {
   longestGapMs,
   sine,
   VirtualLegs,
+  type HeardPacket,
+  type LegOptions,
+  type VirtualPhone,
 } from '../../../test/support/virtual-legs.ts'
-import type { HeardPacket, LegOptions, VirtualPhone } from '../../../test/support/virtual-legs.ts'
-import { AudioRing, createRing } from '../../lib/audio/audio-ring.ts'
-import type { Ring } from '../../lib/audio/audio-ring.ts'
+import { AudioRing, createRing, type Ring } from '../../lib/audio/audio-ring.ts'
 import type { Tap, Wiring } from '../wiring.ts'
 
 /** A thread that reads a tap in its own ticks; in virtual time it reads immediately. */

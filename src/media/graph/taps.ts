@@ -1,8 +1,7 @@
 // The audio of one session for other threads: what its far end says and hears, frame by frame. Taps decode with voices
 // of their own, so that taps do not change what others hear: a bridge that passes packets on continues to do so.
 import { AudioRing } from '../../lib/audio/audio-ring.ts'
-import { rateOf } from '../codecs/codecs.ts'
-import type { Encoding, Rate } from '../codecs/codecs.ts'
+import { rateOf, type Encoding, type Rate } from '../codecs/codecs.ts'
 import type { Coders } from '../codecs/coders.ts'
 import { Voice } from '../receive/voice.ts'
 import type { Side } from '../recording/recording-ring.ts'

@@ -2,12 +2,10 @@
 // the codec has no more.
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
-import { slice, toneShare } from '../../../test/support/audio.ts'
-import type { Audio } from '../../../test/support/audio.ts'
+import { slice, toneShare, type Audio } from '../../../test/support/audio.ts'
 import { clicks, levelDb, longestGapMs, sine, VirtualLegs } from '../../../test/support/virtual-legs.ts'
 import { toneDb, WidePhone } from '../../../test/support/wide-phone.ts'
-import { AudioRing, createRing } from '../../lib/audio/audio-ring.ts'
-import type { Found } from '../../lib/audio/audio-ring.ts'
+import { AudioRing, createRing, type Found } from '../../lib/audio/audio-ring.ts'
 import type { Encoding, Rate } from '../codecs/codecs.ts'
 import type { Tap, Wiring } from '../wiring.ts'
 

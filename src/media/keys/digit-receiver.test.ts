@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { DigitReceiver } from './digit-receiver.ts'
-import type { Digit, EventPacket } from './digit-receiver.ts'
-import { digitsByEvent } from '../rtp/telephone-event.ts'
-import type { TelephoneEvent } from '../rtp/telephone-event.ts'
+import { DigitReceiver, type Digit, type EventPacket } from './digit-receiver.ts'
+import { digitsByEvent, type TelephoneEvent } from '../rtp/telephone-event.ts'
 
 interface Timed extends EventPacket {
   readonly atMs: number

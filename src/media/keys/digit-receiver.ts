@@ -1,7 +1,6 @@
 // DTMF digits from the RFC 4733 events of a stream. Each pressed key is reported once. Pure: the time is an argument.
 import { timestampDistance } from '../rtp/packet.ts'
-import { digitsByEvent } from '../rtp/telephone-event.ts'
-import type { TelephoneEvent } from '../rtp/telephone-event.ts'
+import { digitsByEvent, type TelephoneEvent } from '../rtp/telephone-event.ts'
 
 export interface Digit {
   readonly digit: string

@@ -1,7 +1,6 @@
 // Keys as tones in the sound (ITU-T Q.23), for far ends that accept them in no other way.
 import { frameSamples } from '../codecs/coders.ts'
-import { SampleFrame } from '../frames/frame.ts'
-import type { Frame } from '../frames/frame.ts'
+import { SampleFrame, type Frame } from '../frames/frame.ts'
 import { highHz, keysByTone, lowHz } from './tone-detector.ts'
 
 const rate = 8000

@@ -1,8 +1,7 @@
 // The keys that a far end presses, received as events (RFC 4733) and, where that was agreed on, as tones in its sound.
 import type { Encoding } from '../codecs/codecs.ts'
 import type { Coders } from '../codecs/coders.ts'
-import { DigitReceiver } from './digit-receiver.ts'
-import type { Digit, EventPacket } from './digit-receiver.ts'
+import { DigitReceiver, type Digit, type EventPacket } from './digit-receiver.ts'
 import type { MediaEvent } from '../media.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
 import { parseTelephoneEvent } from '../rtp/telephone-event.ts'

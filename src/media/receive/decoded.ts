@@ -1,7 +1,6 @@
 // A decoded voice: the samples to be heard next, and everything else that depends on their rate.
 import type { Rate } from '../codecs/codecs.ts'
-import { frameSamples, frameSamplesAt } from '../codecs/coders.ts'
-import type { Decoder } from '../codecs/coders.ts'
+import { frameSamples, frameSamplesAt, type Decoder } from '../codecs/coders.ts'
 import { OtherRate, SampleFrame } from '../frames/frame.ts'
 import { Mixer } from '../frames/mixer.ts'
 import { Concealment } from './concealment.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RtpPacket } from '../rtp/packet.ts'
-import { JitterBuffer } from './jitter-buffer.ts'
-import type { Speech } from './jitter-buffer.ts'
+import { JitterBuffer, type Speech } from './jitter-buffer.ts'
 
 const speech = (timestamp: number, samples = 160): Speech => ({
   samples,

@@ -1,7 +1,6 @@
 // Puts received speech into the order and timing in which it was spoken. Pure: packets and times in, packets out. The
 // delay follows the network: late packets make it longer, unused slack makes it shorter.
-import { timestampDistance } from '../rtp/packet.ts'
-import type { RtpPacket } from '../rtp/packet.ts'
+import { timestampDistance, type RtpPacket } from '../rtp/packet.ts'
 
 export interface Speech {
   readonly packet: RtpPacket

@@ -3,8 +3,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { slice, toneShare } from '../../../test/support/audio.ts'
 import { createRandom } from '../../../test/support/random.ts'
-import { clicks, laws, levelDb, longestGapMs, sine, VirtualLegs } from '../../../test/support/virtual-legs.ts'
-import type { Speaking, VirtualPhone } from '../../../test/support/virtual-legs.ts'
+import {
+  clicks,
+  laws,
+  levelDb,
+  longestGapMs,
+  sine,
+  VirtualLegs,
+  type Speaking,
+  type VirtualPhone,
+} from '../../../test/support/virtual-legs.ts'
 import { collectGarbage } from '../../lib/collect-garbage.ts'
 import { createCoders } from '../codecs/coders.ts'
 import { Voice } from './voice.ts'

@@ -1,15 +1,12 @@
 // The voice of one far end as frames of 20 ms, whatever the length and timing of its packets: buffered, decoded, and
 // with gaps concealed. Costs next to nothing while no one listens.
-import { clockRateOf } from '../codecs/codecs.ts'
-import type { Encoding, Rate } from '../codecs/codecs.ts'
-import { frameSamples, isLaw } from '../codecs/coders.ts'
-import type { Coders, Decoder } from '../codecs/coders.ts'
+import { clockRateOf, type Encoding, type Rate } from '../codecs/codecs.ts'
+import { frameSamples, isLaw, type Coders, type Decoder } from '../codecs/coders.ts'
 import type { Frame, SampleFrame } from '../frames/frame.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
 import { Decoded, maxPacketSamples } from './decoded.ts'
 import { Gain } from './gain.ts'
-import { JitterBuffer } from './jitter-buffer.ts'
-import type { Speech } from './jitter-buffer.ts'
+import { JitterBuffer, type Speech } from './jitter-buffer.ts'
 import { RecentPackets } from './recent-packets.ts'
 import { shorten } from './shorten.ts'
 

@@ -1,8 +1,7 @@
 // Places packets in the frames of a recording by their timestamps, counted from the frame in which the first one came.
 import { frameSamples } from '../codecs/coders.ts'
 import type { Encoding } from '../codecs/codecs.ts'
-import { timestampDistance } from '../rtp/packet.ts'
-import type { RtpPacket } from '../rtp/packet.ts'
+import { timestampDistance, type RtpPacket } from '../rtp/packet.ts'
 import { earlyFrames, lateFrames } from './recording-ring.ts'
 
 // A stall of the network ends within this time. Packets that stay too late for longer have another clock.

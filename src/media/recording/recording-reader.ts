@@ -3,8 +3,7 @@
 import { frameSamples } from '../codecs/coders.ts'
 import type { Laws } from '../codecs/g711.ts'
 import { Concealment } from '../receive/concealment.ts'
-import { RecordingRing } from './recording-ring.ts'
-import type { Side } from './recording-ring.ts'
+import { RecordingRing, type Side } from './recording-ring.ts'
 
 /** The frames that concealment continues from: at least the length of its history. */
 const heardFrames = 3

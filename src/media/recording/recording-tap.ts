@@ -4,8 +4,7 @@ import type { Encoding } from '../codecs/codecs.ts'
 import { frameSamples, isLaw } from '../codecs/coders.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
 import { PacketFrames } from './packet-frames.ts'
-import { RecordingRing } from './recording-ring.ts'
-import type { Side } from './recording-ring.ts'
+import { RecordingRing, type Side } from './recording-ring.ts'
 
 export class RecordingTap {
   readonly id: string

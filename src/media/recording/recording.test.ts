@@ -1,8 +1,7 @@
 // The recording of a session: packets passed on, mixed sound, losses, mutes and clocks; and that it changes nothing
 // else.
 import { describe, expect, it } from 'vitest'
-import { slice, toneShare } from '../../../test/support/audio.ts'
-import type { Audio } from '../../../test/support/audio.ts'
+import { slice, toneShare, type Audio } from '../../../test/support/audio.ts'
 import {
   bridge,
   clicks,
@@ -11,8 +10,10 @@ import {
   longestGapMs,
   sine,
   VirtualLegs,
+  type HeardPacket,
+  type LegOptions,
+  type VirtualPhone,
 } from '../../../test/support/virtual-legs.ts'
-import type { HeardPacket, LegOptions, VirtualPhone } from '../../../test/support/virtual-legs.ts'
 import type { Tap, Wiring } from '../wiring.ts'
 import { createRecordingRing, RecordingRing } from './recording-ring.ts'
 import { RecordingReader } from './recording-reader.ts'

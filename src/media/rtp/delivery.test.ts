@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Delivery } from './delivery.ts'
-import type { NonDelivery } from './delivery.ts'
+import { Delivery, type NonDelivery } from './delivery.ts'
 import type { ReportBlock } from './rtcp.ts'
 
 const ours = 7

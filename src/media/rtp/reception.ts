@@ -1,7 +1,6 @@
 // The packets received from one source: sequence, loss and jitter, counted as in RFC 3550 §6.4.1 and its appendices
 // A.1, A.3 and A.8.
-import { timestampDistance } from './packet.ts'
-import type { RtpHeader } from './packet.ts'
+import { timestampDistance, type RtpHeader } from './packet.ts'
 
 /** `late` is in the past and was not seen before; `stray` is too far away to belong to the stream (yet). */
 export type Arrival = 'next' | 'late' | 'duplicate' | 'stray'

@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { Reception } from './reception.ts'
 import { Reporter } from './reporter.ts'
-import { parseRtcp, toCompound, toShortNtp } from './rtcp.ts'
-import type { HeardReport, Report, ReportBlock } from './rtcp.ts'
+import { parseRtcp, toCompound, toShortNtp, type HeardReport, type Report, type ReportBlock } from './rtcp.ts'
 import { RtpSender } from './sender.ts'
 
 const startMs = 1_700_000_000_000

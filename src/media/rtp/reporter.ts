@@ -1,10 +1,16 @@
 // RTCP of one session: when a report is due, its content, and the far end's reports on our stream (RFC 3550 §6).
 import { randomBytes } from 'node:crypto'
-import { Delivery } from './delivery.ts'
-import type { NonDelivery } from './delivery.ts'
+import { Delivery, type NonDelivery } from './delivery.ts'
 import type { Reception } from './reception.ts'
-import { parseRtcp, roundTripMs, toCompound, toShortNtp } from './rtcp.ts'
-import type { HeardReport, ReportBlock, SenderInfo } from './rtcp.ts'
+import {
+  parseRtcp,
+  roundTripMs,
+  toCompound,
+  toShortNtp,
+  type HeardReport,
+  type ReportBlock,
+  type SenderInfo,
+} from './rtcp.ts'
 import type { RtpSender } from './sender.ts'
 
 export interface RemoteReport {

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseRtp, rtpHeaderBytes } from './packet.ts'
-import type { RtpPacket } from './packet.ts'
-import { RtpSender } from './sender.ts'
-import type { Outgoing } from './sender.ts'
+import { parseRtp, rtpHeaderBytes, type RtpPacket } from './packet.ts'
+import { RtpSender, type Outgoing } from './sender.ts'
 
 const whole = { payloadType: 0, startsTalk: false, payloadBytes: 160 }
 

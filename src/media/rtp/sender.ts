@@ -1,8 +1,7 @@
 // The packets of one outgoing stream: header, numbers and counts. Timestamps come from the tick, so they cannot drift.
 import { randomBytes } from 'node:crypto'
 import { tickMs, tickSamples } from '../tick-clock.ts'
-import { rtpHeaderBytes, timestampDistance, writeRtpHeader } from './packet.ts'
-import type { RtpHeader } from './packet.ts'
+import { rtpHeaderBytes, timestampDistance, writeRtpHeader, type RtpHeader } from './packet.ts'
 
 /** A packet in a reused buffer, valid until a few packets later. */
 export interface Outgoing {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SourceLatch } from './source.ts'
-import type { Endpoint, Verdict } from './source.ts'
+import { SourceLatch, type Endpoint, type Verdict } from './source.ts'
 
 const inNat = { address: '10.0.0.5', port: 4000 }
 const sip = '203.0.113.7'

@@ -3,8 +3,7 @@
 import type { Endpoint } from '../rtp/source.ts'
 import type { Agreement, SdesProtection, SendFormat } from './agreement.ts'
 import { eventsOf, mayReceive, maySend, rtcpOf } from './far-end-section.ts'
-import { eventFor, wishesOf } from './formats.ts'
-import type { CodecFormat } from './formats.ts'
+import { eventFor, wishesOf, type CodecFormat } from './formats.ts'
 import type { Direction, MediaSection } from './sdp.ts'
 
 export interface Agreed {

@@ -1,6 +1,5 @@
 // Keys in SDP: the a=crypto lines of a media line (RFC 4568), parsed and written.
-import { masterBytesOf, suiteNamed } from '../srtp/suites.ts'
-import type { MasterKey } from '../srtp/suites.ts'
+import { masterBytesOf, suiteNamed, type MasterKey } from '../srtp/suites.ts'
 
 /** A line that can be chosen, or our own. */
 export interface CryptoLine extends MasterKey {

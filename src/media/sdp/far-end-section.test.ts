@@ -1,10 +1,18 @@
 import { isIP } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import type { LocalAddress } from '../../network/local-address.ts'
-import { chooseSection, codecsOf, directionTowards, spokenIn, packetMsFor } from './far-end-section.ts'
-import { eventsOf, remoteOf, rtcpOf, toReceivable } from './far-end-section.ts'
-import { parseSdp } from './sdp.ts'
-import type { MediaSection } from './sdp.ts'
+import {
+  chooseSection,
+  codecsOf,
+  directionTowards,
+  spokenIn,
+  packetMsFor,
+  eventsOf,
+  remoteOf,
+  rtcpOf,
+  toReceivable,
+} from './far-end-section.ts'
+import { parseSdp, type MediaSection } from './sdp.ts'
 
 /** Returns a platform that is reached over IPv4 only, or over both versions. */
 function localOf(...versions: readonly number[]): LocalAddress {

@@ -3,11 +3,9 @@
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import type { LocalAddress } from '../../network/local-address.ts'
-import { clockRateOf, codecNamed, codecs as spokenCodecs } from '../codecs/codecs.ts'
-import type { Encoding } from '../codecs/codecs.ts'
+import { clockRateOf, codecNamed, codecs as spokenCodecs, type Encoding } from '../codecs/codecs.ts'
 import type { Endpoint } from '../rtp/source.ts'
-import { eventClocks } from './formats.ts'
-import type { CodecFormat, EventFormat } from './formats.ts'
+import { eventClocks, type CodecFormat, type EventFormat } from './formats.ts'
 import { isOverTcp, namedProtection } from './profiles.ts'
 import type { Direction, Format, MediaSection, ParsedSdp } from './sdp.ts'
 

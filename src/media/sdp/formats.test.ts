@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { firstCodecOf } from './first-codec.ts'
 import { eventFor, wishesOf } from './formats.ts'
-import { Negotiation } from './negotiation.ts'
-import type { NegotiationOptions } from './negotiation.ts'
+import { Negotiation, type NegotiationOptions } from './negotiation.ts'
 
 const local: NegotiationOptions['local'] = {
   general: '192.0.2.1',

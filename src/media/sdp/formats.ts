@@ -1,6 +1,5 @@
 // The formats of an audio line: codecs with their parameters, and telephone-event in the clock rate of each of them.
-import { codecs } from '../codecs/codecs.ts'
-import type { Encoding } from '../codecs/codecs.ts'
+import { codecs, type Encoding } from '../codecs/codecs.ts'
 import type { Wishes } from '../codecs/coders.ts'
 import { usualWishes } from '../codecs/opus.ts'
 

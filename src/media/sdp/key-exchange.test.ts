@@ -1,11 +1,8 @@
 // The keys of one leg, offered to many places and answered by one.
 import { describe, expect, it } from 'vitest'
-import { KeyExchange } from './key-exchange.ts'
-import type { LocalKeys, OfferedKeys } from './key-exchange.ts'
-import { parseSdp } from './sdp.ts'
-import type { MediaSection } from './sdp.ts'
-import { masterBytesOf, offeredSuites } from '../srtp/suites.ts'
-import type { SuiteName } from '../srtp/suites.ts'
+import { KeyExchange, type LocalKeys, type OfferedKeys } from './key-exchange.ts'
+import { parseSdp, type MediaSection } from './sdp.ts'
+import { masterBytesOf, offeredSuites, type SuiteName } from '../srtp/suites.ts'
 import { toInline } from './crypto-lines.ts'
 
 const required: OfferedKeys = { sdes: 'required' }

@@ -1,13 +1,18 @@
 // The keys of one leg over its life: the keys offered to each place, the key that answers an offer, and the change of
 // keys.
 import { randomBytes } from 'node:crypto'
-import { isSameKey, masterBytesOf, offeredSuites, suites } from '../srtp/suites.ts'
-import type { MasterKey, SuiteName } from '../srtp/suites.ts'
+import {
+  isSameKey,
+  masterBytesOf,
+  offeredSuites,
+  suites,
+  type MasterKey,
+  type SuiteName,
+} from '../srtp/suites.ts'
 import type { SdesProtection } from './agreement.ts'
 import type { CryptoLine } from './crypto-lines.ts'
 import type { OwnPath } from './path-lines.ts'
-import type { Profile } from './profiles.ts'
-import { namedProtection } from './profiles.ts'
+import { namedProtection, type Profile } from './profiles.ts'
 import type { LocalAudio, MediaSection } from './sdp.ts'
 
 /** The protection offered to a far end that has not answered yet: by keys in SDP, or by keys of a handshake. */

@@ -23,15 +23,12 @@ import {
 } from './far-end-section.ts'
 import { agree } from './agree.ts'
 import type { Agreement } from './agreement.ts'
-import { audioAt, unchangedCodec, placeOf } from './far-place.ts'
-import type { FarPlace } from './far-place.ts'
+import { audioAt, unchangedCodec, placeOf, type FarPlace } from './far-place.ts'
 import { eventFor } from './formats.ts'
-import { KeyExchange } from './key-exchange.ts'
-import type { LocalKeys, OfferedProtection } from './key-exchange.ts'
+import { KeyExchange, type LocalKeys, type OfferedProtection } from './key-exchange.ts'
 import type { OwnPath } from './path-lines.ts'
 import { firstOffer, isAmong, muxes, nextOffer } from './own-offer.ts'
-import { parseSdp, writeSdp } from './sdp.ts'
-import type { LocalAudio, LocalSection, ParsedSdp } from './sdp.ts'
+import { parseSdp, writeSdp, type LocalAudio, type LocalSection, type ParsedSdp } from './sdp.ts'
 
 export interface Answered {
   readonly sdp: string

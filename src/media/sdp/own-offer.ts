@@ -1,6 +1,5 @@
 // The media line of our own offers: all supported codecs at first, and those in use later.
-import { codecs } from '../codecs/codecs.ts'
-import type { Encoding } from '../codecs/codecs.ts'
+import { codecs, type Encoding } from '../codecs/codecs.ts'
 import type { Agreement } from './agreement.ts'
 import { eventsBeside } from './formats.ts'
 import type { LocalKeys } from './key-exchange.ts'

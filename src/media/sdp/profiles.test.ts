@@ -2,8 +2,7 @@
 import { expect, it } from 'vitest'
 import type { FarSide } from '../browsers/messages.ts'
 import { Negotiation } from './negotiation.ts'
-import { profileNamed, protectionOf } from './profiles.ts'
-import type { Protected } from './profiles.ts'
+import { profileNamed, protectionOf, type Protected } from './profiles.ts'
 
 const handshake: FarSide = {
   fingerprint: { algorithm: 'sha-256', value: 'AB' },

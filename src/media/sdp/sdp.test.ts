@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseSdp, writeSdp } from './sdp.ts'
-import type { LocalAudio, LocalSection } from './sdp.ts'
+import { parseSdp, writeSdp, type LocalAudio, type LocalSection } from './sdp.ts'
 
 function sdpOf(lines: readonly string[]): string {
   return ['v=0', 'o=- 1 1 IN IP4 192.0.2.9', 's=-', 'c=IN IP4 192.0.2.9', 't=0 0', ...lines, ''].join('\r\n')

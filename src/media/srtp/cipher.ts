@@ -1,7 +1,6 @@
 // AES in counter mode for SRTP (RFC 3711 §4.1.1). One cipher object per key encrypts the counters of a packet as
 // blocks. With an object in counter mode a new one would be needed for each packet, which costs five times as much.
-import { createCipheriv } from 'node:crypto'
-import type { Cipheriv } from 'node:crypto'
+import { createCipheriv, type Cipheriv } from 'node:crypto'
 import { largestPacketBytes } from '../rtp/packet.ts'
 import type { SessionKeys } from './session-keys.ts'
 

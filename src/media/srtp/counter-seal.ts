@@ -1,9 +1,7 @@
 // AES in counter mode and HMAC-SHA1 for SRTP and SRTCP: RFC 3711 §3.1 and §3.4.
 import { Authenticator } from './authenticator.ts'
-import { Cipher } from './cipher.ts'
-import type { PacketIndex } from './cipher.ts'
-import { clearRtcpBytes, encryptedFlag, indexBytes } from './seal.ts'
-import type { Seal } from './seal.ts'
+import { Cipher, type PacketIndex } from './cipher.ts'
+import { clearRtcpBytes, encryptedFlag, indexBytes, type Seal } from './seal.ts'
 import type { SessionKeys } from './session-keys.ts'
 
 /** The tag is the last field, and covers the index of RTCP. */

@@ -3,8 +3,7 @@ import { CounterSeal } from './counter-seal.ts'
 import { GcmSeal } from './gcm-seal.ts'
 import type { Seal } from './seal.ts'
 import { deriveKeys } from './session-keys.ts'
-import { suites } from './suites.ts'
-import type { MasterKey } from './suites.ts'
+import { suites, type MasterKey } from './suites.ts'
 
 export function createSeal(master: MasterKey, kind: 'rtp' | 'rtcp'): Seal {
   const { mode, tagBytes } = suites[master.suite]

@@ -1,11 +1,9 @@
 // AES-GCM for SRTP and SRTCP: RFC 7714. The tag belongs to the encrypted text, so it comes before the index of RTCP and
 // the MKI. Each packet needs a cipher object of its own, which costs more than ten times as much as counter mode here
 // (docs/decisions/0085-srtp.md).
-import { createCipheriv, createDecipheriv } from 'node:crypto'
-import type { CipherGCMTypes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, type CipherGCMTypes } from 'node:crypto'
 import type { PacketIndex } from './cipher.ts'
-import { clearRtcpBytes, encryptedFlag, indexBytes } from './seal.ts'
-import type { Seal } from './seal.ts'
+import { clearRtcpBytes, encryptedFlag, indexBytes, type Seal } from './seal.ts'
 import type { SessionKeys } from './session-keys.ts'
 
 const tagBytes = 16

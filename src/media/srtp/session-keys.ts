@@ -1,7 +1,6 @@
 // The keys of one direction, derived from its master key: RFC 3711 §4.3, with a key derivation rate of 0.
 import { createCipheriv } from 'node:crypto'
-import { suites } from './suites.ts'
-import type { MasterKey } from './suites.ts'
+import { suites, type MasterKey } from './suites.ts'
 
 export interface SessionKeys {
   readonly encryption: Buffer

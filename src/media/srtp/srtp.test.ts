@@ -10,8 +10,7 @@ import { GcmSeal } from './gcm-seal.ts'
 import { deriveKeys } from './session-keys.ts'
 import { SrtcpReceiver, SrtcpSender } from './srtcp.ts'
 import { SrtpReceiver, SrtpSender } from './srtp.ts'
-import { masterBytesOf, suites } from './suites.ts'
-import type { MasterKey, SuiteName } from './suites.ts'
+import { masterBytesOf, suites, type MasterKey, type SuiteName } from './suites.ts'
 
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex')
 const suiteNames = Object.keys(suites) as SuiteName[]

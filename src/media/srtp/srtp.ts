@@ -2,8 +2,7 @@
 // AES-GCM the MKI is last (RFC 7714 §8):
 import { headerBytesOf, largestPacketBytes } from '../rtp/packet.ts'
 import { insertMki, removeMki } from './mki.ts'
-import { IndexesBySource, rolloverOf } from './packet-indexes.ts'
-import type { PacketIndexes } from './packet-indexes.ts'
+import { IndexesBySource, rolloverOf, type PacketIndexes } from './packet-indexes.ts'
 import { createSeal } from './create-seal.ts'
 import type { Seal } from './seal.ts'
 import type { MasterKey } from './suites.ts'

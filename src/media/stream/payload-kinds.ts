@@ -1,6 +1,5 @@
 // The meaning of each payload type on one stream, as a table, since it is looked up for every packet.
-import { codecs } from '../codecs/codecs.ts'
-import type { Encoding } from '../codecs/codecs.ts'
+import { codecs, type Encoding } from '../codecs/codecs.ts'
 import type { Receivable } from '../sdp/far-end-section.ts'
 import { eventClocks } from '../sdp/formats.ts'
 

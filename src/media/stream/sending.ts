@@ -1,23 +1,18 @@
 // The packets that one stream sends: in every tick a packet of what its far end hears, or of a key; or packets of
 // another far end as they come.
 import { isDeepStrictEqual } from 'node:util'
-import { clockRateOf } from '../codecs/codecs.ts'
-import type { Encoding } from '../codecs/codecs.ts'
+import { clockRateOf, type Encoding } from '../codecs/codecs.ts'
 import type { Coders, Encoder } from '../codecs/coders.ts'
 import type { Frame, Octets } from '../frames/frame.ts'
 import { Hearing } from '../graph/hearing.ts'
 import type { LayerEnd, Surroundings } from '../graph/layers.ts'
-import { Relay } from '../graph/relay.ts'
-import type { Passed, Relayable } from '../graph/relay.ts'
+import { Relay, type Passed, type Relayable } from '../graph/relay.ts'
 import { inClock, KeySender } from '../keys/key-sender.ts'
 import type { Voice } from '../receive/voice.ts'
-import { rtpHeaderBytes } from '../rtp/packet.ts'
-import type { RtpPacket } from '../rtp/packet.ts'
-import { RtpSender } from '../rtp/sender.ts'
-import type { Outgoing } from '../rtp/sender.ts'
+import { rtpHeaderBytes, type RtpPacket } from '../rtp/packet.ts'
+import { RtpSender, type Outgoing } from '../rtp/sender.ts'
 import type { Endpoint } from '../rtp/source.ts'
-import { isRekeyed } from '../sdp/agreement.ts'
-import type { Agreement, Protection } from '../sdp/agreement.ts'
+import { isRekeyed, type Agreement, type Protection } from '../sdp/agreement.ts'
 import { tickMs } from '../tick-clock.ts'
 
 export interface SendingOptions {

@@ -1,6 +1,5 @@
 // RTP ports of one worker: even numbers, each with its RTCP port above it (RFC 3550 §11), and the sockets on them.
-import { createSocket } from 'node:dgram'
-import type { Socket } from 'node:dgram'
+import { createSocket, type Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import { toListenError } from '../../network/listen-error.ts'

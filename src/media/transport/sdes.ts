@@ -6,10 +6,8 @@ import type { Endpoint } from '../rtp/source.ts'
 import { ringPackets } from '../rtp/sender.ts'
 import type { Agreement } from '../sdp/agreement.ts'
 import { SrtcpReceiver, SrtcpSender } from '../srtp/srtcp.ts'
-import { SrtpReceiver, SrtpSender } from '../srtp/srtp.ts'
-import type { Rejected } from '../srtp/srtp.ts'
-import { isSameKey } from '../srtp/suites.ts'
-import type { MasterKey } from '../srtp/suites.ts'
+import { SrtpReceiver, SrtpSender, type Rejected } from '../srtp/srtp.ts'
+import { isSameKey, type MasterKey } from '../srtp/suites.ts'
 import type { PacketListener, PacketTransport, RejectedPackets } from './transport.ts'
 
 // The longest packet plus the octets that protection adds.

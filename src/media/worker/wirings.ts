@@ -1,7 +1,6 @@
 // The wiring of sessions over all workers. Audio of another worker's sessions and rooms comes through rings of shared
 // memory: a session that is needed in another worker has a mirror there.
-import { createRing } from '../../lib/audio/audio-ring.ts'
-import type { Ring } from '../../lib/audio/audio-ring.ts'
+import { createRing, type Ring } from '../../lib/audio/audio-ring.ts'
 import { frameSamplesAt } from '../codecs/coders.ts'
 import type { Layer, MirrorWiring, SpeaksIn, Wiring } from '../wiring.ts'
 import type { MediaEvent } from '../media.ts'

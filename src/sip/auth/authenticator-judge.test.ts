@@ -1,9 +1,7 @@
 // Users of a realm whose credentials a judge decides about: what the stack does with its judgement.
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import type { FakeClock } from '../../../test/support/fake-clock.ts'
-import { createAuthenticator } from './authenticator.ts'
-import type { Authenticate } from './authenticator.ts'
+import { createFakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
+import { createAuthenticator, type Authenticate } from './authenticator.ts'
 import { answerChallenge } from './digest.ts'
 import { createGuessLimit } from './guess-limit.ts'
 import { responseTo } from '../message/build.ts'

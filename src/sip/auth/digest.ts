@@ -1,9 +1,7 @@
 // Digest authentication, both sides: RFC 3261 §22 with the hashes of RFC 8760 and the rules of RFC 7616.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { parseAuthHeader, serializeAuthHeader } from '../message/auth-header.ts'
-import type { AuthHeader } from '../message/auth-header.ts'
-import { headersOf } from '../message/message.ts'
-import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
+import { parseAuthHeader, serializeAuthHeader, type AuthHeader } from '../message/auth-header.ts'
+import { headersOf, type HeaderField, type SipRequest, type SipResponse } from '../message/message.ts'
 
 export type DigestAlgorithm = 'MD5' | 'SHA-256'
 

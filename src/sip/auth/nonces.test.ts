@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import { createNonces } from './nonces.ts'
-import type { Nonces, NonceScope, NonceState } from './nonces.ts'
+import { createNonces, type Nonces, type NonceScope, type NonceState } from './nonces.ts'
 
 const scope = { realm: 'a.example', address: '198.51.100.7' }
 

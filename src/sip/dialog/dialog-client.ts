@@ -2,17 +2,20 @@
 import { sessionLimits } from '../limits.ts'
 import { buildRequest, responseTo } from '../message/build.ts'
 import { cseqOf } from '../message/cseq.ts'
-import { headersOf } from '../message/message.ts'
-import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
+import { headersOf, type HeaderField, type SipRequest, type SipResponse } from '../message/message.ts'
 import type { Remote } from '../transport/transports.ts'
 import type { Reply } from '../message/reply.ts'
-import { asClient, capabilityHeaders, cleanHeaders, mergeHeaders } from './core.ts'
-import type { ContactName, Core } from './core.ts'
+import {
+  asClient,
+  capabilityHeaders,
+  cleanHeaders,
+  mergeHeaders,
+  type ContactName,
+  type Core,
+} from './core.ts'
 import type { DialogRoute } from './dialog-route.ts'
-import { addressed, dialogHeaders, refreshTarget } from './dialog-state.ts'
-import type { DialogState } from './dialog-state.ts'
-import { sendRequest } from './send-request.ts'
-import type { Credentials } from './send-request.ts'
+import { addressed, dialogHeaders, refreshTarget, type DialogState } from './dialog-state.ts'
+import { sendRequest, type Credentials } from './send-request.ts'
 import type { SessionTimer } from './session-timer.ts'
 
 export interface RequestOptions {

@@ -1,8 +1,13 @@
 // Messages within a dialog from a reader of its journal, who has Call-ID and tags. Sent from its own address, they
 // must have no effect.
 import { describe, expect, it } from 'vitest'
-import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../message/message.ts'
-import { headerOf } from '../message/message.ts'
+import {
+  headerOf,
+  type HeaderField,
+  type SipMessage,
+  type SipRequest,
+  type SipResponse,
+} from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
 import { parseMessage } from '../message/parse-message.ts'
 import { answerChallenge } from '../auth/digest.ts'
@@ -17,8 +22,8 @@ import {
   openStage,
   peerAddress,
   sdp,
+  type Stage,
 } from '../../../test/support/sip-stage.ts'
-import type { Stage } from '../../../test/support/sip-stage.ts'
 import { startOf } from '../../../test/support/fake-network.ts'
 
 const strangerAddress = '192.0.2.77'

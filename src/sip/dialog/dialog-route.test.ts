@@ -5,8 +5,7 @@ import { buildRequest } from '../message/build.ts'
 import type { SipRequest } from '../message/message.ts'
 import type { Binding } from '../registrar/binding-store.ts'
 import type { Remote } from '../transport/transports.ts'
-import { DialogRoute } from './dialog-route.ts'
-import type { DialogRouteOptions } from './dialog-route.ts'
+import { DialogRoute, type DialogRouteOptions } from './dialog-route.ts'
 import type { DialogState } from './dialog-state.ts'
 
 const source: Remote = { transport: 'udp', address: '198.51.100.7', port: 40_000 }

@@ -4,13 +4,10 @@ import type { ContactName } from '../contact.ts'
 import { isHiddenFrom } from '../transport/hidden-address.ts'
 import type { SipRequest } from '../message/message.ts'
 import type { Binding } from '../registrar/binding-store.ts'
-import type { Remote } from '../transport/transports.ts'
-import { knownAs, transports } from '../transport/transports.ts'
+import { knownAs, transports, type Remote } from '../transport/transports.ts'
 import type { Core } from './core.ts'
-import { addressed } from './dialog-state.ts'
-import type { DialogState } from './dialog-state.ts'
-import { flowOf, hopsOf, namesDatagrams } from './flow.ts'
-import type { Flow, Hop } from './flow.ts'
+import { addressed, type DialogState } from './dialog-state.ts'
+import { flowOf, hopsOf, namesDatagrams, type Flow, type Hop } from './flow.ts'
 
 export interface DialogRouteOptions {
   readonly core: Pick<Core, 'phonesAt' | 'flowAgain' | 'isOpen' | 'resolve' | 'log'>

@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { headersOf } from '../message/message.ts'
-import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
-import { addressed, dialogHeaders, noteSequence, refreshTarget } from './dialog-state.ts'
-import { contactUriOf, uacDialogState, uasDialogState } from './dialog-state.ts'
+import { headersOf, type HeaderField, type SipRequest, type SipResponse } from '../message/message.ts'
+import {
+  addressed,
+  dialogHeaders,
+  noteSequence,
+  refreshTarget,
+  contactUriOf,
+  uacDialogState,
+  uasDialogState,
+} from './dialog-state.ts'
 
 const fields = (text: string): HeaderField[] =>
   text

@@ -1,8 +1,14 @@
 // The state of a dialog and the addressing of its requests: RFC 3261 §12. No I/O, no time.
 import { cseqOf } from '../message/cseq.ts'
 import { splitList } from '../message/list.ts'
-import { headerOf, headersOf } from '../message/message.ts'
-import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../message/message.ts'
+import {
+  headerOf,
+  headersOf,
+  type HeaderField,
+  type SipMessage,
+  type SipRequest,
+  type SipResponse,
+} from '../message/message.ts'
 import { parseNameAddr, splitAddresses, tagOf } from '../message/name-addr.ts'
 import { parseUri, serializeUri } from '../message/uri.ts'
 

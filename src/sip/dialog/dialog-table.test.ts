@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { parseMessage } from '../message/parse-message.ts'
-import { DialogTable, dialogIdOf } from './dialog-table.ts'
-import type { DialogEntry, DialogId } from './dialog-table.ts'
+import { DialogTable, dialogIdOf, type DialogEntry, type DialogId } from './dialog-table.ts'
 
 const id: DialogId = { callId: 'c', localTag: 'l', remoteTag: 'r' }
 const stopped: string[] = []

@@ -1,6 +1,5 @@
 // The lookup of dialogs by dialog ID: RFC 3261 §12.
-import { headerOf } from '../message/message.ts'
-import type { SipMessage, SipRequest } from '../message/message.ts'
+import { headerOf, type SipMessage, type SipRequest } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
 import type { Remote } from '../transport/transports.ts'
 import type { Replaced } from '../invites.ts'

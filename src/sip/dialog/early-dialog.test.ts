@@ -1,7 +1,15 @@
 // Messages of the far end of our INVITE before it answers, each written by the test: RFC 3261 §12, RFC 3262, RFC 3311.
 import { describe, expect, it } from 'vitest'
-import { openStage, outgoing, peerAddress, sdp, settled } from '../../../test/support/sip-stage.ts'
-import type { PeerFields, Stage, StageOptions } from '../../../test/support/sip-stage.ts'
+import {
+  openStage,
+  outgoing,
+  peerAddress,
+  sdp,
+  settled,
+  type PeerFields,
+  type Stage,
+  type StageOptions,
+} from '../../../test/support/sip-stage.ts'
 import { headerOf } from '../message/message.ts'
 import type { OutgoingInvite, OutgoingInviteOptions } from '../invites.ts'
 

@@ -1,11 +1,9 @@
 // The early dialogs of one INVITE of this side: one for each place that rings (RFC 3261 §13.2.2.4).
-import { headerOf } from '../message/message.ts'
-import type { SipRequest, SipResponse } from '../message/message.ts'
+import { headerOf, type SipRequest, type SipResponse } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
 import type { Remote } from '../transport/transports.ts'
 import type { DialogState } from './dialog-state.ts'
-import { EarlyDialog } from './early-dialog.ts'
-import type { EarlyDialogOptions } from './early-dialog.ts'
+import { EarlyDialog, type EarlyDialogOptions } from './early-dialog.ts'
 
 export interface EarlyDialogsOptions extends Pick<
   EarlyDialogOptions,

@@ -1,8 +1,7 @@
 // An INVITE without an offer, and our offer before the answer: in a reliable provisional response, with its answer in
 // the PRACK. RFC 3262 §5.
 import { describe, expect, it } from 'vitest'
-import { listenerOf, openStage, sdp } from '../../../test/support/sip-stage.ts'
-import type { Stage } from '../../../test/support/sip-stage.ts'
+import { listenerOf, openStage, sdp, type Stage } from '../../../test/support/sip-stage.ts'
 import { headerOf } from '../message/message.ts'
 import type { IncomingInvite } from '../invites.ts'
 

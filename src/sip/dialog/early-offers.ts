@@ -4,8 +4,7 @@ import type { SipMessage, SipRequest } from '../message/message.ts'
 import { failure } from '../refusal.ts'
 import type { EarlyListener } from '../dialogs.ts'
 import type { Reply } from '../message/reply.ts'
-import { randomRetryAfter } from './core.ts'
-import type { Core } from './core.ts'
+import { randomRetryAfter, type Core } from './core.ts'
 import { readDescription } from './offer.ts'
 
 export interface EarlyOffersOptions {

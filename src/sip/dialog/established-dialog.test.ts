@@ -9,10 +9,9 @@ import {
   peerAddress,
   sdp,
   settled,
+  type Stage,
 } from '../../../test/support/sip-stage.ts'
-import type { Stage } from '../../../test/support/sip-stage.ts'
-import { headerOf, headersOf } from '../message/message.ts'
-import type { SipMessage } from '../message/message.ts'
+import { headerOf, headersOf, type SipMessage } from '../message/message.ts'
 import type { Reply } from '../message/reply.ts'
 
 const elsewhere = `Contact: <sip:new@${peerAddress}:5060>`

@@ -6,15 +6,20 @@ import type { LeftDialog, Dialog, DialogFailure, DialogListener, OfferWish, Refe
 import type { Remote } from '../transport/transports.ts'
 import type { Reply } from '../message/reply.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
-import { capabilityHeaders, cleanReply, optionsReply, refuse, withHeaders } from './core.ts'
-import type { ContactName, Core } from './core.ts'
-import { noteSequence } from './dialog-state.ts'
-import { DialogClient } from './dialog-client.ts'
+import {
+  capabilityHeaders,
+  cleanReply,
+  optionsReply,
+  refuse,
+  withHeaders,
+  type ContactName,
+  type Core,
+} from './core.ts'
+import { noteSequence, type DialogState } from './dialog-state.ts'
+import { DialogClient, type RequestOptions } from './dialog-client.ts'
 import type { DialogGuard } from './dialog-guard.ts'
-import type { RequestOptions } from './dialog-client.ts'
 import { DialogOwner } from './dialog-owner.ts'
 import { DialogRoute } from './dialog-route.ts'
-import type { DialogState } from './dialog-state.ts'
 import { leftDialogOf } from './left-dialog.ts'
 import type { DialogEntry, Standing } from './dialog-table.ts'
 import type { Flow } from './flow.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Remote } from '../transport/transports.ts'
-import { hopsOf } from './flow.ts'
-import type { HopFacts } from './flow.ts'
+import { hopsOf, type HopFacts } from './flow.ts'
 
 const udp = (address: string, port = 40_000): Remote => ({ transport: 'udp', address, port })
 const tcp = (address: string, port = 40_000): Remote => ({ transport: 'tcp', address, port })

@@ -4,11 +4,9 @@ import { isIP } from 'node:net'
 import { toReportedAddress } from '../../network/reported-address.ts'
 import { isHiddenFrom } from '../transport/hidden-address.ts'
 import { splitList } from '../message/list.ts'
-import { headersOf } from '../message/message.ts'
-import type { SipRequest } from '../message/message.ts'
+import { headersOf, type SipRequest } from '../message/message.ts'
 import { tryParseUri } from '../message/uri.ts'
-import type { Remote } from '../transport/transports.ts'
-import { isReliable, toTransport } from '../transport/transports.ts'
+import { isReliable, toTransport, type Remote } from '../transport/transports.ts'
 
 /** The facts about the peer's own packets. */
 export interface Flow {

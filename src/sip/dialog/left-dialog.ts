@@ -2,17 +2,14 @@
 // lets the CSeq jump, so requests that the lost process has sent since do not matter.
 import { isIP } from 'node:net'
 import { toReportedAddress } from '../../network/reported-address.ts'
-import type { Core } from './core.ts'
-import { cleanHeaders } from './core.ts'
-import { addressed, dialogHeaders } from './dialog-state.ts'
-import type { DialogState } from './dialog-state.ts'
+import { cleanHeaders, type Core } from './core.ts'
+import { addressed, dialogHeaders, type DialogState } from './dialog-state.ts'
 import { sendRequest } from './send-request.ts'
 import { buildRequest } from '../message/build.ts'
 import type { HeaderField } from '../message/message.ts'
 import { tryParseUri } from '../message/uri.ts'
 import type { LeftDialog } from '../dialogs.ts'
-import type { Remote } from '../transport/transports.ts'
-import { isReliable, toTransport, transports } from '../transport/transports.ts'
+import { isReliable, toTransport, transports, type Remote } from '../transport/transports.ts'
 
 // More requests than a dialog can have: its session is refreshed each 15 minutes, and a journal has 4,000 events.
 const sequenceGap = 100_000

@@ -2,8 +2,7 @@
 import type { Reply } from '../message/reply.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import type { AwaitedAcks } from './awaited-acks.ts'
-import { randomRetryAfter } from './core.ts'
-import type { Core } from './core.ts'
+import { randomRetryAfter, type Core } from './core.ts'
 import { readDescription } from './offer.ts'
 
 export interface OfferStateOptions {

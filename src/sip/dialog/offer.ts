@@ -1,7 +1,6 @@
 // The session description in a message: RFC 3261 §13.2.1, RFC 3264.
 import { isBrokenMultipart, isOptionalBody, mediaTypeOf, recordingMetadata, sdpOf } from '../message/body.ts'
-import { headerOf } from '../message/message.ts'
-import type { SipMessage } from '../message/message.ts'
+import { headerOf, type SipMessage } from '../message/message.ts'
 
 /**
  * Returns the SDP of a message; `absent` if it has none and its body may be ignored; `unsupported` for any other body.

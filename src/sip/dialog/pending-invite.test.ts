@@ -7,8 +7,10 @@ import {
   peerAddress,
   sdp,
   settled,
+  type PeerFields,
+  type Stage,
+  type StageOptions,
 } from '../../../test/support/sip-stage.ts'
-import type { PeerFields, Stage, StageOptions } from '../../../test/support/sip-stage.ts'
 import { headerOf, headersOf } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
 import type { IncomingInvite } from '../invites.ts'

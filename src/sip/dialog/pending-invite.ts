@@ -3,8 +3,7 @@ import { passagesOf } from '../passages.ts'
 import type { Timer } from '../../lib/clock.ts'
 import { responseTo } from '../message/build.ts'
 import { sdpOf } from '../message/body.ts'
-import { headerOf } from '../message/message.ts'
-import type { SipRequest, SipResponse } from '../message/message.ts'
+import { headerOf, type SipRequest, type SipResponse } from '../message/message.ts'
 import { requires, supports } from '../message/session-expires.ts'
 import { tryParseUri, unescapeUri } from '../message/uri.ts'
 import type { CancelListener, DialogUser, IncomingInvite, Replaced } from '../invites.ts'
@@ -13,11 +12,16 @@ import type { Remote } from '../transport/transports.ts'
 import type { Reply } from '../message/reply.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import { hasSips } from '../contact.ts'
-import { capabilityHeaders, cleanReply, refuse, withHeaders } from './core.ts'
-import type { ContactName, Core } from './core.ts'
+import { capabilityHeaders, cleanReply, refuse, withHeaders, type ContactName, type Core } from './core.ts'
 import { DialogGuard } from './dialog-guard.ts'
-import { contactUriOf, noteSequence, recordedBy, refreshTarget, uasDialogState } from './dialog-state.ts'
-import type { DialogState } from './dialog-state.ts'
+import {
+  contactUriOf,
+  noteSequence,
+  recordedBy,
+  refreshTarget,
+  uasDialogState,
+  type DialogState,
+} from './dialog-state.ts'
 import type { DialogEntry, Standing } from './dialog-table.ts'
 import { EarlyOffers } from './early-offers.ts'
 import { replyEarly } from './early-requests.ts'

@@ -4,8 +4,13 @@ import type { Clock, Timer } from '../../lib/clock.ts'
 import type { Dialog, IncomingReferral, ReferSubscription } from '../dialogs.ts'
 import { referralLimits } from '../limits.ts'
 import { splitList } from '../message/list.ts'
-import { headerOf, headersOf } from '../message/message.ts'
-import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
+import {
+  headerOf,
+  headersOf,
+  type HeaderField,
+  type SipRequest,
+  type SipResponse,
+} from '../message/message.ts'
 import { notification } from '../message/refer-event.ts'
 import type { ReferTo } from '../message/refer-to.ts'
 import type { ReplacesId } from '../message/replaces.ts'

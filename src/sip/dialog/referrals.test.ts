@@ -7,8 +7,8 @@ import {
   openStage,
   peerAddress,
   settled,
+  type Stage,
 } from '../../../test/support/sip-stage.ts'
-import type { Stage } from '../../../test/support/sip-stage.ts'
 import { headerOf } from '../message/message.ts'
 import type { Dialog, IncomingReferral, ReferReport } from '../dialogs.ts'
 import type { Remote } from '../transport/transports.ts'

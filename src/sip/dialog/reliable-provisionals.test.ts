@@ -1,7 +1,13 @@
 // Provisional responses to a caller that requires them reliably, until its PRACK: RFC 3262 §3.
 import { describe, expect, it } from 'vitest'
-import { listenerOf, openStage, sdp, settled } from '../../../test/support/sip-stage.ts'
-import type { PeerFields, Stage } from '../../../test/support/sip-stage.ts'
+import {
+  listenerOf,
+  openStage,
+  sdp,
+  settled,
+  type PeerFields,
+  type Stage,
+} from '../../../test/support/sip-stage.ts'
 import { headerOf } from '../message/message.ts'
 import type { IncomingInvite } from '../invites.ts'
 

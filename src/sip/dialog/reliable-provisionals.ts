@@ -6,8 +6,7 @@ import type { SipRequest, SipResponse } from '../message/message.ts'
 import { confirms } from '../message/reliable.ts'
 import { transactionTimeoutMs } from '../timers.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
-import { refuse } from './core.ts'
-import type { Core } from './core.ts'
+import { refuse, type Core } from './core.ts'
 
 export interface ReliableProvisionalsOptions {
   readonly core: Pick<Core, 'clock' | 'timers' | 'random'>

@@ -1,7 +1,14 @@
 // Our offers that collide with those of the peer, on a clock that the test controls: RFC 3261 §14.
 import { describe, expect, it } from 'vitest'
-import { callIn, callOut, listenerOf, openStage, sdp, settled } from '../../../test/support/sip-stage.ts'
-import type { Stage } from '../../../test/support/sip-stage.ts'
+import {
+  callIn,
+  callOut,
+  listenerOf,
+  openStage,
+  sdp,
+  settled,
+  type Stage,
+} from '../../../test/support/sip-stage.ts'
 import { cseqOf } from '../message/cseq.ts'
 import type { Reply } from '../message/reply.ts'
 

@@ -2,8 +2,7 @@
 // §14.1.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { reofferLimits } from '../limits.ts'
-import { headerOf } from '../message/message.ts'
-import type { SipResponse } from '../message/message.ts'
+import { headerOf, type SipResponse } from '../message/message.ts'
 import type { OfferWish } from '../dialogs.ts'
 import type { RequestOptions } from './dialog-client.ts'
 

@@ -1,7 +1,6 @@
 // Retransmission of a 2xx to INVITE until its ACK arrives, over every transport: RFC 3261 §13.3.1.4.
 import type { Clock, Timer } from '../../lib/clock.ts'
-import { transactionTimeoutMs } from '../timers.ts'
-import type { Timers } from '../timers.ts'
+import { transactionTimeoutMs, type Timers } from '../timers.ts'
 
 export interface RepeatOptions {
   readonly clock: Clock

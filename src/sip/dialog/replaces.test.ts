@@ -1,7 +1,14 @@
 // INVITE with Replaces: RFC 3891 §3.
 import { describe, expect, it } from 'vitest'
-import { callIn, callOut, openStage, outgoing, sdp } from '../../../test/support/sip-stage.ts'
-import type { Stage, StageOptions } from '../../../test/support/sip-stage.ts'
+import {
+  callIn,
+  callOut,
+  openStage,
+  outgoing,
+  sdp,
+  type Stage,
+  type StageOptions,
+} from '../../../test/support/sip-stage.ts'
 import { headerOf } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
 import type { IncomingReferral } from '../dialogs.ts'

@@ -1,10 +1,8 @@
 // INVITEs with Replaces, which replace a call that is here: RFC 3891. If that is not served, the INVITE must not
 // become a separate call: the phone that sends it is transferring, and would be billed for a second call.
 import { AppError } from '../../lib/errors.ts'
-import { headersOf } from '../message/message.ts'
-import type { SipRequest } from '../message/message.ts'
-import { parseReplaces } from '../message/replaces.ts'
-import type { ReplacesId } from '../message/replaces.ts'
+import { headersOf, type SipRequest } from '../message/message.ts'
+import { parseReplaces, type ReplacesId } from '../message/replaces.ts'
 import { refusal } from '../refusal.ts'
 import type { Owed } from '../message/reply.ts'
 import type { Replaced } from '../invites.ts'

@@ -3,8 +3,7 @@
 import type { Timer } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/ids.ts'
 import { buildRequest, responseTo } from '../message/build.ts'
-import { headerOf } from '../message/message.ts'
-import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
+import { headerOf, type HeaderField, type SipRequest, type SipResponse } from '../message/message.ts'
 import { sessionLimits } from '../limits.ts'
 import { parseNameAddr, serializeNameAddr, tagOf } from '../message/name-addr.ts'
 import { noParams } from '../message/params.ts'
@@ -12,14 +11,19 @@ import { redirectTargets } from '../message/redirect.ts'
 import { minSeOf } from '../message/session-expires.ts'
 import { parseUri, serializeUri } from '../message/uri.ts'
 import type { InviteOutcome, OutgoingInvite, OutgoingInviteOptions } from '../invites.ts'
-import type { Remote } from '../transport/transports.ts'
 import { answeredElsewhere } from '../refusal.ts'
-import { knownAs } from '../transport/transports.ts'
+import { knownAs, type Remote } from '../transport/transports.ts'
 import { transactionTimeoutMs } from '../timers.ts'
 import type { ClientTransaction } from '../transaction/transaction.ts'
 import { hasSips } from '../contact.ts'
-import { asClient, capabilityHeaders, cleanHeaders, mergeHeaders } from './core.ts'
-import type { ContactName, Core } from './core.ts'
+import {
+  asClient,
+  capabilityHeaders,
+  cleanHeaders,
+  mergeHeaders,
+  type ContactName,
+  type Core,
+} from './core.ts'
 import { DialogGuard } from './dialog-guard.ts'
 import { addressed, uacDialogState } from './dialog-state.ts'
 import { EarlyDialogs } from './early-dialogs.ts'

@@ -3,8 +3,7 @@ import type { Clock, Timer } from '../../lib/clock.ts'
 import type { ReferReport } from '../dialogs.ts'
 import { referralLimits } from '../limits.ts'
 import { cseqOf } from '../message/cseq.ts'
-import { headerOf } from '../message/message.ts'
-import type { SipRequest, SipResponse } from '../message/message.ts'
+import { headerOf, type SipRequest, type SipResponse } from '../message/message.ts'
 import { isTerminated, referEventOf, sipfragOf } from '../message/refer-event.ts'
 
 export interface SentReferralOptions {

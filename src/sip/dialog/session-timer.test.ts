@@ -9,8 +9,8 @@ import {
   outgoing,
   sdp,
   settled,
+  type Stage,
 } from '../../../test/support/sip-stage.ts'
-import type { Stage } from '../../../test/support/sip-stage.ts'
 import { headerOf, headersOf } from '../message/message.ts'
 
 const knows = 'Supported: timer'

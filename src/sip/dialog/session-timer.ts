@@ -2,8 +2,13 @@
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { sessionLimits } from '../limits.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../message/message.ts'
-import { minSeField, minSeOf, sessionExpiresField, sessionExpiresOf } from '../message/session-expires.ts'
-import { supports } from '../message/session-expires.ts'
+import {
+  minSeField,
+  minSeOf,
+  sessionExpiresField,
+  sessionExpiresOf,
+  supports,
+} from '../message/session-expires.ts'
 import { refusal } from '../refusal.ts'
 import type { Owed } from '../message/reply.ts'
 

@@ -1,7 +1,6 @@
 // The content of a body: the parts of a multipart body (RFC 5621 §3, RFC 2046 §5.1), and the session description among
 // them.
-import { headerOf } from './message.ts'
-import type { SipMessage } from './message.ts'
+import { headerOf, type SipMessage } from './message.ts'
 
 export interface BodyPart {
   readonly type: string

@@ -1,7 +1,6 @@
 // The building of messages: responses that copy the fields of RFC 3261 §8.2.6, and the parts of requests.
 import type { Reply } from './reply.ts'
-import { headerOf } from './message.ts'
-import type { HeaderField, SipRequest, SipResponse } from './message.ts'
+import { headerOf, type HeaderField, type SipRequest, type SipResponse } from './message.ts'
 import { tagOf } from './name-addr.ts'
 import { reasonPhraseOf } from './reason-phrases.ts'
 

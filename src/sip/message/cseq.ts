@@ -1,8 +1,7 @@
 // CSeq (RFC 3261 §20.16).
 import { isToken } from './header-names.ts'
 import { malformed } from './malformed.ts'
-import { headerOf } from './message.ts'
-import type { SipMessage } from './message.ts'
+import { headerOf, type SipMessage } from './message.ts'
 
 export interface CSeq {
   readonly sequence: number

@@ -1,10 +1,8 @@
 // name-addr and addr-spec with parameters: From, To, Contact, Route, Record-Route, Path, Refer-To, P-Asserted-Identity.
 import { indexOutside, quoted, splitList, unquote } from './list.ts'
 import { malformed } from './malformed.ts'
-import { headersOf } from './message.ts'
-import type { SipMessage } from './message.ts'
-import { noParams, parseParams, serializeParams } from './params.ts'
-import type { Params } from './params.ts'
+import { headersOf, type SipMessage } from './message.ts'
+import { noParams, parseParams, serializeParams, type Params } from './params.ts'
 
 export interface NameAddr {
   /** The display name without quotes and escapes; undefined if there is none. */

@@ -3,8 +3,7 @@
 // server as dead.
 import { canonicalName, isToken } from './header-names.ts'
 import { malformed } from './malformed.ts'
-import { headerOf } from './message.ts'
-import type { HeaderField, SipMessage } from './message.ts'
+import { headerOf, type HeaderField, type SipMessage } from './message.ts'
 import { isHeaderSafe } from './serialize-message.ts'
 
 export const messageLimits = {

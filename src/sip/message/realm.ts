@@ -1,7 +1,6 @@
 // The realm of a request: the SIP domain that its sender is known by and challenged with.
 import { isIP } from 'node:net'
-import { headerOf } from './message.ts'
-import type { SipRequest } from './message.ts'
+import { headerOf, type SipRequest } from './message.ts'
 import { parseNameAddr } from './name-addr.ts'
 import { tryParseUri } from './uri.ts'
 

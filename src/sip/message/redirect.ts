@@ -1,7 +1,6 @@
 // The targets of a 3xx: its Contacts, the preferred ones first (RFC 3261 §8.1.3.4, §21.3).
 import { AppError } from '../../lib/errors.ts'
-import { headersOf } from './message.ts'
-import type { SipResponse } from './message.ts'
+import { headersOf, type SipResponse } from './message.ts'
 import { parseNameAddr, splitAddresses } from './name-addr.ts'
 import { parseUri } from './uri.ts'
 

@@ -1,8 +1,7 @@
 // The content of a NOTIFY of the event package `refer`: the progress of the call that a REFER requested (RFC 3515
 // §2.4).
 import { mediaTypeOf } from './body.ts'
-import { headerOf } from './message.ts'
-import type { HeaderField, SipMessage } from './message.ts'
+import { headerOf, type HeaderField, type SipMessage } from './message.ts'
 import { parseParams } from './params.ts'
 import { reasonPhraseOf } from './reason-phrases.ts'
 

@@ -1,7 +1,6 @@
 // RSeq and RAck: the reliable provisional responses, and the one that a PRACK confirms (RFC 3262 §7).
 import { cseqOf } from './cseq.ts'
-import { headerOf } from './message.ts'
-import type { SipRequest, SipResponse } from './message.ts'
+import { headerOf, type SipRequest, type SipResponse } from './message.ts'
 import { requires } from './session-expires.ts'
 
 /** Returns the RSeq of a provisional response that needs a PRACK; undefined for any other. */

@@ -1,7 +1,6 @@
 // Session-Expires and Min-SE: the time that a session lasts without a refresh (RFC 4028 §4, §5).
 import { splitList } from './list.ts'
-import { headerOf, headersOf } from './message.ts'
-import type { HeaderField, SipMessage } from './message.ts'
+import { headerOf, headersOf, type HeaderField, type SipMessage } from './message.ts'
 import { parseParams } from './params.ts'
 
 export type Refresher = 'uac' | 'uas'

@@ -1,8 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { quickestMs } from '../../../test/support/cpu.ts'
 import { AppError } from '../../lib/errors.ts'
-import { areUrisEqual, escapeUser, parseUri, serializeUri, tryParseUri, unescapeUri } from './uri.ts'
-import { schemeOf, serializeHostPort, telephoneNumber } from './uri.ts'
+import {
+  areUrisEqual,
+  escapeUser,
+  parseUri,
+  serializeUri,
+  tryParseUri,
+  unescapeUri,
+  schemeOf,
+  serializeHostPort,
+  telephoneNumber,
+} from './uri.ts'
 
 describe('parseUri', () => {
   it('splits a SIP URI into its parts', () => {

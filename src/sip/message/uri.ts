@@ -1,8 +1,7 @@
 // SIP, SIPS and tel URIs (RFC 3261 §19.1, RFC 3966): parsing, writing and comparing.
 import { isIPv6 } from 'node:net'
 import { malformed } from './malformed.ts'
-import { noParams, serializeParams } from './params.ts'
-import type { Params } from './params.ts'
+import { noParams, serializeParams, type Params } from './params.ts'
 
 export interface SipUri {
   readonly scheme: 'sip' | 'sips'

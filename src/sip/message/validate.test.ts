@@ -1,7 +1,6 @@
 // The refusals of requests that could be parsed and are wrong: RFC 3261 §8.2, §16.3.
 import { describe, expect, it } from 'vitest'
-import { headerOf } from './message.ts'
-import type { SipRequest, SipResponse } from './message.ts'
+import { headerOf, type SipRequest, type SipResponse } from './message.ts'
 import { responseTo } from './build.ts'
 import { parseMessage } from './parse-message.ts'
 import { allowHeader, validateRequest, validateResponse } from './validate.ts'

@@ -12,8 +12,14 @@ import {
 import { cseqOf } from './cseq.ts'
 import { splitList } from './list.ts'
 import { malformed } from './malformed.ts'
-import { headerOf, headersOf } from './message.ts'
-import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message.ts'
+import {
+  headerOf,
+  headersOf,
+  type HeaderField,
+  type SipMessage,
+  type SipRequest,
+  type SipResponse,
+} from './message.ts'
 import { parseNameAddr, splitAddresses } from './name-addr.ts'
 import { parseUri, schemeOf } from './uri.ts'
 import { hasSeveralVias, topVia } from './via.ts'

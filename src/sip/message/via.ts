@@ -1,10 +1,8 @@
 // Via (RFC 3261 §20.42, RFC 3581).
 import { indexOutside, splitList } from './list.ts'
 import { malformed } from './malformed.ts'
-import { headerOf, headersOf } from './message.ts'
-import type { HeaderField, SipMessage } from './message.ts'
-import { noParams, parseParams, serializeParams } from './params.ts'
-import type { Params } from './params.ts'
+import { headerOf, headersOf, type HeaderField, type SipMessage } from './message.ts'
+import { noParams, parseParams, serializeParams, type Params } from './params.ts'
 import { parseHostPort, serializeHostPort } from './uri.ts'
 
 export interface Via {

@@ -5,13 +5,11 @@ import { unquote } from '../message/list.ts'
 import type { SipRequest } from '../message/message.ts'
 import type { Params } from '../message/params.ts'
 import { parseNameAddr } from '../message/name-addr.ts'
-import { tryParseUri, unescapeUri } from '../message/uri.ts'
-import type { SipUri } from '../message/uri.ts'
+import { tryParseUri, unescapeUri, type SipUri } from '../message/uri.ts'
 import { originVia } from '../message/via.ts'
 import { isHiddenFrom } from '../transport/hidden-address.ts'
 import type { Binding } from './binding-store.ts'
-import type { Remote } from '../transport/transports.ts'
-import { transportOf, transports } from '../transport/transports.ts'
+import { transportOf, transports, type Remote } from '../transport/transports.ts'
 
 /**
  * Returns the phone and flow of RFC 5626 §4.1 and §4.2 that the Contact parameters name; undefined without an instance.

@@ -1,11 +1,9 @@
 // The bindings of registered phones, by flow and by realm, and what is stored in an archive.
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import type { FakeClock } from '../../../test/support/fake-clock.ts'
+import { createFakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import type { Binding, BindingArchive, KeptBinding } from './binding-store.ts'
 import type { Remote } from '../transport/transports.ts'
-import { createBindings, flowKeyOf } from './bindings.ts'
-import type { Bindings } from './bindings.ts'
+import { createBindings, flowKeyOf, type Bindings } from './bindings.ts'
 
 const remote: Remote = { transport: 'udp', address: '198.51.100.7', port: 40_000 }
 const aor = 'alice@a.example'

@@ -4,9 +4,8 @@ import { AppError } from '../../lib/errors.ts'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { registrationLimits } from '../limits.ts'
 import type { Binding, BindingArchive, BindingStore, KeptBinding } from './binding-store.ts'
-import type { Remote } from '../transport/transports.ts'
 import { contactOf, heardAt, isSamePhone } from './binding.ts'
-import { isReliable, toTransport } from '../transport/transports.ts'
+import { isReliable, toTransport, type Remote } from '../transport/transports.ts'
 
 export interface Bindings extends BindingStore {
   /** Loads the bindings from the archive. */

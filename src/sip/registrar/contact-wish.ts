@@ -1,8 +1,7 @@
 // The requests in the Contact fields of a REGISTER: RFC 3261 §10.3 steps 6 and 7.
 import { AppError } from '../../lib/errors.ts'
 import { registrationLimits } from '../limits.ts'
-import { headerOf, headersOf } from '../message/message.ts'
-import type { SipRequest } from '../message/message.ts'
+import { headerOf, headersOf, type SipRequest } from '../message/message.ts'
 import { parseNameAddr, splitAddresses } from '../message/name-addr.ts'
 import { parseUri } from '../message/uri.ts'
 import { instanceOf, keyOf } from './binding.ts'

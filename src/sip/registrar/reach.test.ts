@@ -6,10 +6,8 @@ import { silentLogger } from '../../lib/log.ts'
 import type { Resolved } from '../transport/resolve.ts'
 import type { Binding } from './binding-store.ts'
 import type { Remote } from '../transport/transports.ts'
-import { createBindings } from './bindings.ts'
-import type { Bindings } from './bindings.ts'
-import { createReach } from './reach.ts'
-import type { Reach } from './reach.ts'
+import { createBindings, type Bindings } from './bindings.ts'
+import { createReach, type Reach } from './reach.ts'
 
 const tcp: Remote = { transport: 'tcp', address: '198.51.100.7', port: 40_000 }
 const aor = 'alice@a.example'

@@ -4,12 +4,10 @@ import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { ResolveUri, Resolved } from '../transport/resolve.ts'
 import type { Binding } from './binding-store.ts'
-import type { Remote } from '../transport/transports.ts'
 import type { TransportLayer } from '../transport/transport.ts'
 import { contactOf } from './binding.ts'
-import { flowKeyOf } from './bindings.ts'
-import type { Bindings } from './bindings.ts'
-import { isReliable } from '../transport/transports.ts'
+import { flowKeyOf, type Bindings } from './bindings.ts'
+import { isReliable, type Remote } from '../transport/transports.ts'
 
 export interface ReachOptions {
   readonly bindings: Pick<Bindings, 'boundTo' | 'reachedAt' | 'get' | 'remove'>

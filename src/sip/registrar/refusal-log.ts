@@ -1,11 +1,9 @@
 // Log messages about refused registrations: the phone itself may show no more than that it is offline.
 import type { Clock } from '../../lib/clock.ts'
-import { entryOf } from '../../lib/errors.ts'
-import type { ErrorCode } from '../../lib/errors.ts'
+import { entryOf, type ErrorCode } from '../../lib/errors.ts'
 import { createLogBounds } from '../../lib/log-bounds.ts'
 import type { Logger } from '../../lib/log.ts'
-import { headerOf } from '../message/message.ts'
-import type { SipRequest } from '../message/message.ts'
+import { headerOf, type SipRequest } from '../message/message.ts'
 import { parseNameAddr } from '../message/name-addr.ts'
 import type { Remote } from '../transport/transports.ts'
 import type { Reply } from '../message/reply.ts'

@@ -1,20 +1,22 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
-import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import type { FakeClock } from '../../../test/support/fake-clock.ts'
+import { createFakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import { createAuthenticator } from '../auth/authenticator.ts'
 import { answerChallenge } from '../auth/digest.ts'
 import { createGuessLimit } from '../auth/guess-limit.ts'
 import { responseTo } from '../message/build.ts'
-import { headerOf, headersOf } from '../message/message.ts'
-import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
+import {
+  headerOf,
+  headersOf,
+  type HeaderField,
+  type SipRequest,
+  type SipResponse,
+} from '../message/message.ts'
 import { createNonces } from '../auth/nonces.ts'
 import type { Remote } from '../transport/transports.ts'
 import type { SipDirectory } from '../auth/directory.ts'
-import { createBindings } from './bindings.ts'
-import type { Bindings } from './bindings.ts'
-import { createRegistrar } from './registrar.ts'
-import type { Register } from './registrar.ts'
+import { createBindings, type Bindings } from './bindings.ts'
+import { createRegistrar, type Register } from './registrar.ts'
 import { silentLogger } from '../../lib/log.ts'
 
 const remote: Remote = { transport: 'udp', address: '198.51.100.7', port: 40_000 }

@@ -1,13 +1,17 @@
 // The retransmissions, time-outs and ends of client transactions: RFC 3261 §17.1 with RFC 6026, on a clock that the
 // test controls.
 import { describe, expect, it } from 'vitest'
-import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import type { FakeClock } from '../../../test/support/fake-clock.ts'
+import { createFakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import { createFakeNetwork } from '../../../test/support/fake-network.ts'
 import { createLayerNode, requestOf } from '../../../test/support/transactions.ts'
 import { responseTo } from '../message/build.ts'
-import { headerOf, headersOf } from '../message/message.ts'
-import type { HeaderField, SipMessage, SipRequest } from '../message/message.ts'
+import {
+  headerOf,
+  headersOf,
+  type HeaderField,
+  type SipMessage,
+  type SipRequest,
+} from '../message/message.ts'
 import { parseMessage } from '../message/parse-message.ts'
 import { serializeMessage } from '../message/serialize-message.ts'
 import type { Remote } from '../transport/transports.ts'

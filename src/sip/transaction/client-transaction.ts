@@ -4,16 +4,21 @@ import type { Clock } from '../../lib/clock.ts'
 import { ackFor, cancelOf } from '../message/build.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
 import { serializeMessage } from '../message/serialize-message.ts'
-import type { Remote } from '../transport/transports.ts'
-import { transactionTimeoutMs } from '../timers.ts'
-import type { Timers } from '../timers.ts'
-import { inviteClient, nonInviteClient } from './client-machines.ts'
-import type { ClientAction, ClientInput, ClientMachine, ClientState, ClientTimer } from './client-machines.ts'
+import { transactionTimeoutMs, type Timers } from '../timers.ts'
+import {
+  inviteClient,
+  nonInviteClient,
+  type ClientAction,
+  type ClientInput,
+  type ClientMachine,
+  type ClientState,
+  type ClientTimer,
+} from './client-machines.ts'
 import { listensFor, step } from './machine.ts'
 import { mayAnswer } from './response-source.ts'
 import { TimerSet } from './timer-set.ts'
 import type { ClientHandlers, ClientTransaction } from './transaction.ts'
-import { isReliable } from '../transport/transports.ts'
+import { isReliable, type Remote } from '../transport/transports.ts'
 
 /** A request for one place, with the Via for that place. */
 export interface OutgoingRequest {

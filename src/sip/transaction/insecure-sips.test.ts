@@ -1,7 +1,6 @@
 // sips URIs and the transports that they may come over (RFC 3261 §26.2.2, RFC 5630).
 import { describe, expect, it } from 'vitest'
-import { callIn, openStage, peerAddress, sdp } from '../../../test/support/sip-stage.ts'
-import type { PeerFields } from '../../../test/support/sip-stage.ts'
+import { callIn, openStage, peerAddress, sdp, type PeerFields } from '../../../test/support/sip-stage.ts'
 import { sipRequest } from '../../../test/support/scripted-engine/scripted-messages.ts'
 import { headerOf } from '../message/message.ts'
 import { refuseInsecureSips } from './insecure-sips.ts'

@@ -1,12 +1,10 @@
 // Requests that promise TLS on each hop and came without it: RFC 3261 §26.2.2, RFC 5630.
-import { headersOf } from '../message/message.ts'
-import type { SipRequest } from '../message/message.ts'
+import { headersOf, type SipRequest } from '../message/message.ts'
 import { parseNameAddr, splitAddresses } from '../message/name-addr.ts'
 import type { Reply } from '../message/reply.ts'
 import { schemeOf } from '../message/uri.ts'
 import { refusal } from '../refusal.ts'
-import { transports } from '../transport/transports.ts'
-import type { Remote } from '../transport/transports.ts'
+import { transports, type Remote } from '../transport/transports.ts'
 
 const code = 'sips_insecure'
 

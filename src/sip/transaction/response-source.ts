@@ -1,8 +1,7 @@
 // The allowed sources of the response to a request. The branch is not secret: it appears in journals and traces.
 import ipaddr from 'ipaddr.js'
-import type { Remote } from '../transport/transports.ts'
 import { keyOf } from '../transport/connections.ts'
-import { isReliable } from '../transport/transports.ts'
+import { isReliable, type Remote } from '../transport/transports.ts'
 
 export interface ResponseSource {
   /** The destination of the request. */

@@ -1,13 +1,11 @@
 // The retransmissions, absorption and ends of server transactions: RFC 3261 §17.2 with RFC 6026, on a clock that the
 // test controls.
 import { describe, expect, it } from 'vitest'
-import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import type { FakeClock } from '../../../test/support/fake-clock.ts'
+import { createFakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import { createFakeNetwork } from '../../../test/support/fake-network.ts'
 import { createLayerNode, requestOf } from '../../../test/support/transactions.ts'
 import { cancelOf } from '../message/build.ts'
-import { headerOf } from '../message/message.ts'
-import type { SipRequest, SipResponse } from '../message/message.ts'
+import { headerOf, type SipRequest, type SipResponse } from '../message/message.ts'
 import { parseMessage } from '../message/parse-message.ts'
 import type { Remote } from '../transport/transports.ts'
 import type { EndReason, ServerTransaction, TransactionLayer } from './transaction.ts'

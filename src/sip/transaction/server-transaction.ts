@@ -3,17 +3,22 @@ import type { Clock } from '../../lib/clock.ts'
 import { responseTo } from '../message/build.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import { serializeMessage } from '../message/serialize-message.ts'
-import type { Remote } from '../transport/transports.ts'
 import type { Reply } from '../message/reply.ts'
-import { transactionTimeoutMs } from '../timers.ts'
-import type { Timers } from '../timers.ts'
+import { transactionTimeoutMs, type Timers } from '../timers.ts'
 import type { ResponseTarget } from '../transport/response-address.ts'
 import { listensFor, step } from './machine.ts'
-import { inviteServer, nonInviteServer } from './server-machines.ts'
-import type { ServerAction, ServerInput, ServerMachine, ServerState, ServerTimer } from './server-machines.ts'
+import {
+  inviteServer,
+  nonInviteServer,
+  type ServerAction,
+  type ServerInput,
+  type ServerMachine,
+  type ServerState,
+  type ServerTimer,
+} from './server-machines.ts'
 import { TimerSet } from './timer-set.ts'
 import type { EndReason, ServerTransaction } from './transaction.ts'
-import { isReliable } from '../transport/transports.ts'
+import { isReliable, type Remote } from '../transport/transports.ts'
 import { withReason } from '../refusal.ts'
 
 export interface ServerTransactionOptions {

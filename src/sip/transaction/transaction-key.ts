@@ -1,11 +1,9 @@
 // The keys that match messages with transactions (RFC 3261 §17.1.3, §17.2.3), and that detect merged requests
 // (§8.2.2.2).
 import { cseqOf } from '../message/cseq.ts'
-import { headerOf } from '../message/message.ts'
-import type { SipRequest, SipResponse } from '../message/message.ts'
+import { headerOf, type SipRequest, type SipResponse } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
-import { magicCookie } from '../message/via.ts'
-import type { Via } from '../message/via.ts'
+import { magicCookie, type Via } from '../message/via.ts'
 
 /** Returns the key of a client transaction, from branch and CSeq method. */
 export function clientKey(branch: string, method: string): string {

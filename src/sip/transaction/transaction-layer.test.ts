@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import type { FakeClock } from '../../../test/support/fake-clock.ts'
+import { createFakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import { createFakeNetwork } from '../../../test/support/fake-network.ts'
 import { ask, createLayerNode, createPair, requestOf } from '../../../test/support/transactions.ts'
 import { headerOf } from '../message/message.ts'

@@ -1,7 +1,6 @@
 // The source address of a request: behind one of our proxies, the address that the proxy names.
 import { isIP } from 'node:net'
-import { headersOf } from '../message/message.ts'
-import type { SipMessage } from '../message/message.ts'
+import { headersOf, type SipMessage } from '../message/message.ts'
 
 /**
  * Returns the nearest address that is not a proxy's. Each proxy appends the address it received from, so addresses that

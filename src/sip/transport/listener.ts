@@ -1,10 +1,8 @@
 // The listening socket of a transport with connections: the admission of sources, and the handshake before the first
 // byte of SIP.
-import { createServer } from 'node:net'
-import type { Server, Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import type { Clock, Timer } from '../../lib/clock.ts'
-import { createTokenBuckets } from '../../lib/bounds/token-buckets.ts'
-import type { TokenBuckets } from '../../lib/bounds/token-buckets.ts'
+import { createTokenBuckets, type TokenBuckets } from '../../lib/bounds/token-buckets.ts'
 import { HalfOpen } from '../../network/half-open.ts'
 import { toPlainAddress } from '../../network/mapped-address.ts'
 import type { ConnectionLimits } from '../limits.ts'

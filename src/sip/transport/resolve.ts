@@ -3,13 +3,9 @@ import { isIP, isIPv4 } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import type { Names, ResolvedAddress } from '../../network/names.ts'
 import { toReportedAddress } from '../../network/reported-address.ts'
-import { tryParseUri } from '../message/uri.ts'
-import type { SipUri } from '../message/uri.ts'
-import { servingHosts } from './services.ts'
-import type { ServiceNames, ServingHost } from './services.ts'
-import type { Remote } from './transports.ts'
-import { transportOf, transports } from './transports.ts'
-import type { Transport } from './transports.ts'
+import { tryParseUri, type SipUri } from '../message/uri.ts'
+import { servingHosts, type ServiceNames, type ServingHost } from './services.ts'
+import { transportOf, transports, type Remote, type Transport } from './transports.ts'
 
 export interface UriResolverOptions {
   readonly lookup: (host: string) => Promise<readonly ResolvedAddress[]>

@@ -1,10 +1,8 @@
 // The destination of a response, and the Via parameters that it is taken from (RFC 3261 §18.2, RFC 3581 §4).
 import { isHidden } from './hidden-address.ts'
 import type { SipRequest } from '../message/message.ts'
-import { withTopVia } from '../message/via.ts'
-import type { Via } from '../message/via.ts'
-import type { Remote } from './transports.ts'
-import { isReliable, transports } from './transports.ts'
+import { withTopVia, type Via } from '../message/via.ts'
+import { isReliable, transports, type Remote } from './transports.ts'
 
 /** Returns the request with `received` and `rport` filled in on its top Via, which its responses copy. */
 export function markReceived(request: SipRequest, via: Via, remote: Remote): SipRequest {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PointerRecord, ResolvedAddress, ServiceRecord } from '../../network/names.ts'
-import { createUriResolver } from './resolve.ts'
-import type { UriResolverOptions } from './resolve.ts'
+import { createUriResolver, type UriResolverOptions } from './resolve.ts'
 import { inOrder } from './services.ts'
 
 const hosts: Readonly<Record<string, readonly string[]>> = {

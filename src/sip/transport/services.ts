@@ -1,7 +1,6 @@
 // The hosts and ports that serve a domain, by transport: RFC 3263 §4.1 and §4.2, before host names become addresses.
 import type { PointerRecord, ServiceRecord } from '../../network/names.ts'
-import { transports } from './transports.ts'
-import type { Transport } from './transports.ts'
+import { transports, type Transport } from './transports.ts'
 
 export interface ServiceNames {
   readonly services: (name: string) => Promise<readonly ServiceRecord[]>

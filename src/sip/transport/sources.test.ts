@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import type { FakeClock } from '../../../test/support/fake-clock.ts'
+import { createFakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import type { Remote } from './transports.ts'
-import { createSources } from './sources.ts'
-import type { Sources } from './sources.ts'
+import { createSources, type Sources } from './sources.ts'
 
 const at = (address: string, port = 5060): Remote => ({ transport: 'udp', address, port })
 

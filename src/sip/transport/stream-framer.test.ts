@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { headerOf } from '../message/message.ts'
-import { StreamFramer } from './stream-framer.ts'
-import type { Framed } from './stream-framer.ts'
+import { StreamFramer, type Framed } from './stream-framer.ts'
 
 const message = (callId: string, body = ''): string =>
   `OPTIONS sip:a@b SIP/2.0\r\nCall-ID: ${callId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`

@@ -1,8 +1,13 @@
 // The framing of a byte stream: SIP messages by Content-Length (RFC 3261 §18.3), and keep-alives (RFC 5626 §3.5.1).
 import { AppError } from '../../lib/errors.ts'
 import type { SipMessage } from '../message/message.ts'
-import { findBodyStart, messageLimits, parseHead, withBody } from '../message/parse-message.ts'
-import type { MessageHead } from '../message/parse-message.ts'
+import {
+  findBodyStart,
+  messageLimits,
+  parseHead,
+  withBody,
+  type MessageHead,
+} from '../message/parse-message.ts'
 
 export type Framed =
   | { readonly kind: 'message'; readonly message: SipMessage; readonly raw: Uint8Array }

@@ -1,17 +1,14 @@
 // SIP over TCP and TLS: accepted connections and opened ones (RFC 3261 §18).
-import { createConnection } from 'node:net'
-import type { Socket } from 'node:net'
+import { createConnection, type Socket } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { Remote, Transport } from './transports.ts'
 import type { ConnectionLimits } from '../limits.ts'
-import { Connections, keyOf } from './connections.ts'
-import type { Connection } from './connections.ts'
+import { Connections, keyOf, type Connection } from './connections.ts'
 import { Listener } from './listener.ts'
 import { StreamConnection } from './stream-connection.ts'
 import type { Tls } from './tls.ts'
 import type { TransportHandlers } from './transport.ts'
-import { transports } from './transports.ts'
+import { transports, type Remote, type Transport } from './transports.ts'
 
 export interface StreamTransportOptions {
   readonly transport: Transport

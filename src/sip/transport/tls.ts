@@ -1,14 +1,18 @@
 // TLS under SIP (RFC 3261 §26.2, RFC 5922): handshakes from both sides, and the checks of certificates.
-import { isIP } from 'node:net'
-import type { Socket } from 'node:net'
-import { checkServerIdentity, connect, createSecureContext, rootCertificates } from 'node:tls'
-import type { DetailedPeerCertificate, PeerCertificate, SecureContext, TLSSocket } from 'node:tls'
-import { choiceFor, readPairs } from '../../certificates/certificate-choice.ts'
-import type { TlsPair } from '../../certificates/certificate-choice.ts'
-import { isRevoked, parseRevocationLists } from '../../certificates/revocation.ts'
-import type { RevocationList } from '../../certificates/revocation.ts'
-import { commonTlsOptions, TlsServer } from '../../certificates/tls-server.ts'
-import type { TlsIdentity } from '../../certificates/tls-server.ts'
+import { isIP, type Socket } from 'node:net'
+import {
+  checkServerIdentity,
+  connect,
+  createSecureContext,
+  rootCertificates,
+  type DetailedPeerCertificate,
+  type PeerCertificate,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls'
+import { choiceFor, readPairs, type TlsPair } from '../../certificates/certificate-choice.ts'
+import { isRevoked, parseRevocationLists, type RevocationList } from '../../certificates/revocation.ts'
+import { commonTlsOptions, TlsServer, type TlsIdentity } from '../../certificates/tls-server.ts'
 import { AppError } from '../../lib/errors.ts'
 
 export interface SecureTransports {

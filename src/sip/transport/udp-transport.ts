@@ -1,14 +1,12 @@
 // SIP over UDP: one socket, one message per datagram (RFC 3261 §18).
-import { createSocket } from 'node:dgram'
-import type { Socket } from 'node:dgram'
+import { createSocket, type Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import { toMappedAddress, toPlainAddress } from '../../network/mapped-address.ts'
 import { parseMessage, skipLeadingBlankLines } from '../message/parse-message.ts'
-import type { Remote } from './transports.ts'
 import { isBindingRequest, toBindingResponse } from './stun.ts'
 import type { TransportHandlers } from './transport.ts'
-import { transports } from './transports.ts'
+import { transports, type Remote } from './transports.ts'
 
 export interface UdpTransportOptions {
   readonly handlers: TransportHandlers

@@ -1,15 +1,15 @@
-import { createConnection } from 'node:net'
+import { createConnection, type AddressInfo, type Socket } from 'node:net'
 import { createServer, get } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
 import { once } from 'node:events'
 import { connect as connectTls } from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createAuthority } from '../../../test/support/certificates.ts'
-import type { Authority, Certificate } from '../../../test/support/certificates.ts'
-import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import type { FakeClock } from '../../../test/support/fake-clock.ts'
-import { browserRequest, openWebSocketPhone } from '../../../test/support/web-socket-phone.ts'
-import type { WebSocketPhone } from '../../../test/support/web-socket-phone.ts'
+import { createAuthority, type Authority, type Certificate } from '../../../test/support/certificates.ts'
+import { createFakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
+import {
+  browserRequest,
+  openWebSocketPhone,
+  type WebSocketPhone,
+} from '../../../test/support/web-socket-phone.ts'
 import { Inbox } from '../../../test/support/wait.ts'
 import { silentLogger } from '../../lib/log.ts'
 import type { SipMessage } from '../message/message.ts'

@@ -4,16 +4,14 @@ import type { Clock } from '../../lib/clock.ts'
 import { toPlainAddress } from '../../network/mapped-address.ts'
 import type { WebSocketUpgrade } from '../../network/web-socket-upgrade.ts'
 import { AppError } from '../../lib/errors.ts'
-import { retryAfterSeconds } from '../limits.ts'
-import type { ConnectionLimits } from '../limits.ts'
+import { retryAfterSeconds, type ConnectionLimits } from '../limits.ts'
 import type { Remote, Transport } from './transports.ts'
 import { Connections } from './connections.ts'
 import { Listener } from './listener.ts'
 import type { Tls } from './tls.ts'
 import type { TransportHandlers } from './transport.ts'
 import { WebSocketConnection } from './web-socket-connection.ts'
-import { refuseUpgrade, WebSocketHandshake } from './web-socket-handshake.ts'
-import type { UpgradeRefusal } from './web-socket-handshake.ts'
+import { refuseUpgrade, WebSocketHandshake, type UpgradeRefusal } from './web-socket-handshake.ts'
 
 export interface WebSocketTransportOptions {
   readonly transport: Transport

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom } from '../../../test/support/random.ts'
-import { systemTenancy } from '../../contracts/caller.ts'
-import type { Tenancy } from '../../contracts/caller.ts'
+import { systemTenancy, type Tenancy } from '../../contracts/caller.ts'
 import type { RecentCallQuery } from './call-match.ts'
 import { callCounts, endedCall } from '../../../test/support/ended-calls.ts'
-import { makeAccount, onEachStore } from '../../../test/support/each-store.ts'
-import type { TestAccount, TestStorage } from '../../../test/support/each-store.ts'
+import {
+  makeAccount,
+  onEachStore,
+  type TestAccount,
+  type TestStorage,
+} from '../../../test/support/each-store.ts'
 
 const hourMs = 3_600_000
 const dayMs = 86_400_000

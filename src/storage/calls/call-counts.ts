@@ -1,9 +1,7 @@
 // Counts of call records, from the hours and days that triggers keep, and the place of the n-th newest record among
 // them. Both read a few hundred rows, however many records there are. docs/decisions/0008-call-counts.md says why.
-import { sql } from 'kysely'
-import type { Kysely, RawBuilder } from 'kysely'
-import { matching, shapeOf, valuesOf } from './call-match.ts'
-import type { CallMatch } from './call-match.ts'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { matching, shapeOf, valuesOf, type CallMatch } from './call-match.ts'
 import type { Session } from '../database/database.ts'
 import { createPreparedCache, slot } from '../database/prepared.ts'
 import type { Schema } from '../tables.ts'

@@ -1,9 +1,7 @@
 // The conditions on the call records of a page, with slots: those of the query, and the limits of the tenancy.
-import { sql } from 'kysely'
-import type { RawBuilder, SelectQueryBuilder } from 'kysely'
+import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 import type { Tenancy } from '../../contracts/caller.ts'
-import { rowSlot, slot } from '../database/prepared.ts'
-import type { Values } from '../database/prepared.ts'
+import { rowSlot, slot, type Values } from '../database/prepared.ts'
 import { tenancyFilter } from '../rows/ownership.ts'
 import type { Schema } from '../tables.ts'
 

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { systemTenancy } from '../../contracts/caller.ts'
-import type { Tenancy } from '../../contracts/caller.ts'
+import { systemTenancy, type Tenancy } from '../../contracts/caller.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createSid } from '../../lib/ids.ts'
 import { silentLogger } from '../../lib/log.ts'
@@ -14,8 +13,12 @@ import type { Parameter, Session } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
 import { openSqlite } from '../sqlite/sqlite.ts'
 import { endedCall } from '../../../test/support/ended-calls.ts'
-import { makeAccount, onEachStore } from '../../../test/support/each-store.ts'
-import type { TestAccount, TestStorage } from '../../../test/support/each-store.ts'
+import {
+  makeAccount,
+  onEachStore,
+  type TestAccount,
+  type TestStorage,
+} from '../../../test/support/each-store.ts'
 
 const dayMs = 86_400_000
 const newest = Date.parse('2026-11-20T13:37:00.123Z')

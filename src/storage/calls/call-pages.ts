@@ -1,11 +1,16 @@
 // Pages of call records, newest first. A statement that reads few rows, however many there are, runs on the main
 // thread; one that may skip many runs off it.
-import { sql } from 'kysely'
-import type { Kysely } from 'kysely'
-import { createCallCounts, isCounted } from './call-counts.ts'
-import type { CallPlace } from './call-counts.ts'
-import { inTime, matching, newestFirst, shapeOf, valuesOf } from './call-match.ts'
-import type { CallMatch, SelectingCalls } from './call-match.ts'
+import { sql, type Kysely } from 'kysely'
+import { createCallCounts, isCounted, type CallPlace } from './call-counts.ts'
+import {
+  inTime,
+  matching,
+  newestFirst,
+  shapeOf,
+  valuesOf,
+  type CallMatch,
+  type SelectingCalls,
+} from './call-match.ts'
 import type { Database, Readers, Session } from '../database/database.ts'
 import { createPreparedCache, slot } from '../database/prepared.ts'
 import { containing } from '../rows/table-queries.ts'

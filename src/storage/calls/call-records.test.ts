@@ -5,8 +5,12 @@ import { createSid } from '../../lib/ids.ts'
 import type { CallBatch } from '../../contracts/call-record.ts'
 import type { RecentCallQuery } from './call-match.ts'
 import { endedCall } from '../../../test/support/ended-calls.ts'
-import { makeAccount, onEachStore } from '../../../test/support/each-store.ts'
-import type { TestAccount, TestStorage } from '../../../test/support/each-store.ts'
+import {
+  makeAccount,
+  onEachStore,
+  type TestAccount,
+  type TestStorage,
+} from '../../../test/support/each-store.ts'
 
 const dayMs = 86_400_000
 onEachStore(({ open: openTestStorage }) => {

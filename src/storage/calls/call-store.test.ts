@@ -5,8 +5,12 @@ import { systemTenancy } from '../../contracts/caller.ts'
 import { createSid } from '../../lib/ids.ts'
 import type { CallBatch, Notification, RecentCall } from '../../contracts/call-record.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
-import { makeAccount, onEachStore } from '../../../test/support/each-store.ts'
-import type { TestAccount, TestStorage } from '../../../test/support/each-store.ts'
+import {
+  makeAccount,
+  onEachStore,
+  type TestAccount,
+  type TestStorage,
+} from '../../../test/support/each-store.ts'
 
 onEachStore(({ open: openTestStorage }) => {
   let test: TestStorage

@@ -12,8 +12,7 @@ import { migrate } from '../database/migrate.ts'
 import { createNodeLease } from '../nodes/node-lease.ts'
 import { createLateVault } from '../secrets.ts'
 import { openSqlite } from '../sqlite/sqlite.ts'
-import { createCallStore } from './call-store.ts'
-import type { StoredCalls } from './call-store.ts'
+import { createCallStore, type StoredCalls } from './call-store.ts'
 
 const clock = createFakeClock()
 const log = silentLogger

@@ -1,8 +1,7 @@
 // The interface between storage and a database: sessions that run statements, and transactions. sqlite.ts and
 // postgres.ts each implement it; the rest of storage does not depend on which database is in use.
 import type { Expression, Kysely, RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
-import { goneError } from '../../lib/asker.ts'
-import type { Asker } from '../../lib/asker.ts'
+import { goneError, type Asker } from '../../lib/asker.ts'
 import type { Schema } from '../tables.ts'
 
 export type Parameter = string | number | null

@@ -6,10 +6,9 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  type TableMetadata,
 } from 'kysely'
-import type { TableMetadata } from 'kysely'
-import { Migrator } from 'kysely/migration'
-import type { Migration } from 'kysely/migration'
+import { Migrator, type Migration } from 'kysely/migration'
 import * as initial from '../../../migrations/0001-initial.ts'
 import { StartError } from '../../lib/start-error.ts'
 import type { Schema } from '../tables.ts'

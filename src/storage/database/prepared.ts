@@ -1,6 +1,12 @@
 // Queries that are compiled once and run often: a slot marks the place of a value that each run supplies.
-import { sql } from 'kysely'
-import type { Compilable, InsertQueryBuilder, InsertResult, Kysely, RawBuilder } from 'kysely'
+import {
+  sql,
+  type Compilable,
+  type InsertQueryBuilder,
+  type InsertResult,
+  type Kysely,
+  type RawBuilder,
+} from 'kysely'
 import type { Schema } from '../tables.ts'
 import type { Cells, Parameter, Session } from './database.ts'
 

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../../contracts/caller.ts'
 import type { CarrierRegistration, RegisterStatus } from '../../contracts/carrier-registration.ts'
-import { makeAccount, onEachStore } from '../../../test/support/each-store.ts'
-import type { TestStorage } from '../../../test/support/each-store.ts'
+import { makeAccount, onEachStore, type TestStorage } from '../../../test/support/each-store.ts'
 
 const status: RegisterStatus = {
   status: 'ok',

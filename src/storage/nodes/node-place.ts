@@ -1,8 +1,7 @@
 // The lock file of a data directory. Only one process can hold it, and can then rely on the former holder being gone.
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { takeProcessLock } from '../database/process-lock.ts'
-import type { ProcessLock } from '../database/process-lock.ts'
+import { takeProcessLock, type ProcessLock } from '../database/process-lock.ts'
 
 export interface NodePlace extends ProcessLock {
   /** Tries to take the place. Of several nodes that share a data directory for its key, only the first gets it. */

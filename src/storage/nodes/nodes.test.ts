@@ -3,21 +3,24 @@ import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createMigratedDatabase } from '../../../test/support/postgres-databases.ts'
-import type { TestDatabase } from '../../../test/support/postgres-databases.ts'
+import { createMigratedDatabase, type TestDatabase } from '../../../test/support/postgres-databases.ts'
 import { isMissing } from '../../../test/support/tools.ts'
 import { until } from '../../../test/support/wait.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
-import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import type { FakeClock } from '../../../test/support/fake-clock.ts'
+import { createFakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import { createSid } from '../../lib/ids.ts'
 import { silentLogger } from '../../lib/log.ts'
 import type { CallBatch } from '../../contracts/call-record.ts'
 import { createStorage } from '../create-storage.ts'
 import type { Storage } from '../storage.ts'
 import { endedCall } from '../../../test/support/ended-calls.ts'
-import { makeAccount, onEachStore, openTestStorage } from '../../../test/support/each-store.ts'
-import type { TestAccount, TestStorage } from '../../../test/support/each-store.ts'
+import {
+  makeAccount,
+  onEachStore,
+  openTestStorage,
+  type TestAccount,
+  type TestStorage,
+} from '../../../test/support/each-store.ts'
 
 const beatMs = 3000
 const key = '0'.repeat(64)

@@ -13,11 +13,14 @@ import type { Storage } from '../storage.ts'
 import { migrate } from '../database/migrate.ts'
 import { nodeNameIn } from './node-name.ts'
 import { createNodePlace } from './node-place.ts'
-import { createRegistrationStore } from './registrations.ts'
-import type { Registration } from './registrations.ts'
+import { createRegistrationStore, type Registration } from './registrations.ts'
 import { openSqlite } from '../sqlite/sqlite.ts'
-import { makeAccount, onEachStore, openTestStorage } from '../../../test/support/each-store.ts'
-import type { TestStorage } from '../../../test/support/each-store.ts'
+import {
+  makeAccount,
+  onEachStore,
+  openTestStorage,
+  type TestStorage,
+} from '../../../test/support/each-store.ts'
 
 const change = { gone: [], isRefresh: false, place: undefined }
 

@@ -1,6 +1,5 @@
 // Connections to PostgreSQL, bounded in number and in time, and the translation of their failures.
-import { DatabaseError, Pool, types } from 'pg'
-import type { PoolClient, PoolConfig } from 'pg'
+import { DatabaseError, Pool, types, type PoolClient, type PoolConfig } from 'pg'
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { BrokenRule, Cells, Parameter } from '../database/database.ts'

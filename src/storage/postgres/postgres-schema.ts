@@ -1,8 +1,12 @@
 // The migration of a PostgreSQL database to this version, with the extension and index that the user's rights allow.
-import { Kysely, PostgresAdapter, PostgresDialect } from 'kysely'
-import type { Dialect, PostgresPool as KyselyPool } from 'kysely'
-import { DatabaseError } from 'pg'
-import type { PoolClient } from 'pg'
+import {
+  Kysely,
+  PostgresAdapter,
+  PostgresDialect,
+  type Dialect,
+  type PostgresPool as KyselyPool,
+} from 'kysely'
+import { DatabaseError, type PoolClient } from 'pg'
 import type { Logger } from '../../lib/log.ts'
 import { StartError } from '../../lib/start-error.ts'
 import type { PostgresPool } from './postgres-pool.ts'

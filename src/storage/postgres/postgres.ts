@@ -9,14 +9,20 @@ import {
   sql,
 } from 'kysely'
 import type { PoolClient } from 'pg'
-import { sleep } from '../../lib/clock.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { sleep, type Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Cells, Database, Parameter, Session } from '../database/database.ts'
 import type { DatabaseKind } from '../database/late-database.ts'
-import { brokenRule, isConnectionBroken, isRetryable, openPool, runOn, translated } from './postgres-pool.ts'
-import type { PostgresPool } from './postgres-pool.ts'
+import {
+  brokenRule,
+  isConnectionBroken,
+  isRetryable,
+  openPool,
+  runOn,
+  translated,
+  type PostgresPool,
+} from './postgres-pool.ts'
 import { bringToVersion } from './postgres-schema.ts'
 import { toPostgresStartError } from '../database/start-failure.ts'
 import type { Schema } from '../tables.ts'

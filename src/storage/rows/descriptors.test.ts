@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestStorage } from '../../../test/support/each-store.ts'
-import type { TestStorage } from '../../../test/support/each-store.ts'
+import { openTestStorage, type TestStorage } from '../../../test/support/each-store.ts'
 import { descriptorOf, descriptors } from './descriptors.ts'
 import type { TableName } from './rows.ts'
 

@@ -1,7 +1,6 @@
 // The properties of each table that a repository needs besides columns: its key, its secrets, who may access its rows.
 import type { Tenancy } from '../../contracts/caller.ts'
-import { references } from '../tables.ts'
-import type { Tables } from '../tables.ts'
+import { references, type Tables } from '../tables.ts'
 
 type Level = Tenancy['level']
 

@@ -2,8 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { createSid } from '../../lib/ids.ts'
 import type { Repositories } from './rows.ts'
-import { makeAccount, onEachStore } from '../../../test/support/each-store.ts'
-import type { TestAccount, TestStorage } from '../../../test/support/each-store.ts'
+import {
+  makeAccount,
+  onEachStore,
+  type TestAccount,
+  type TestStorage,
+} from '../../../test/support/each-store.ts'
 
 onEachStore(({ open: openTestStorage }) => {
   let test: TestStorage

@@ -1,14 +1,11 @@
 // Repositories: they read and write a table within a tenancy, seal its secrets and explain the rules that a row breaks.
-import { systemTenancy } from '../../contracts/caller.ts'
-import type { Tenancy } from '../../contracts/caller.ts'
+import { systemTenancy, type Tenancy } from '../../contracts/caller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createSid } from '../../lib/ids.ts'
-import { ownerIdsOf } from './change-set.ts'
-import type { ChangeSet, OwnerIds, RowChange } from './change-set.ts'
+import { ownerIdsOf, type ChangeSet, type OwnerIds, type RowChange } from './change-set.ts'
 import type { Cells, Database, Session } from '../database/database.ts'
-import { descriptorOf, descriptors, isAtLeast } from './descriptors.ts'
-import type { AnyDescriptor, Operation } from './descriptors.ts'
+import { descriptorOf, descriptors, isAtLeast, type AnyDescriptor, type Operation } from './descriptors.ts'
 import { explainBrokenRule } from './explain-broken-rule.ts'
 import { ownerOf } from './ownership.ts'
 import {
@@ -23,8 +20,7 @@ import {
 } from './row-cells.ts'
 import type { Vault } from '../secrets.ts'
 import type { Filter, ListOptions, Repositories, Repository, Row, TableName } from './rows.ts'
-import { createTableQueries, reachOf, reachValues } from './table-queries.ts'
-import type { TableQueries } from './table-queries.ts'
+import { createTableQueries, reachOf, reachValues, type TableQueries } from './table-queries.ts'
 
 /** Runs the statements of a repository directly, or within a transaction. */
 export interface Runner {

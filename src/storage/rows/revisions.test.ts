@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../../contracts/caller.ts'
 import type { Storage } from '../storage.ts'
-import { makeAccount, openTestStorage } from '../../../test/support/each-store.ts'
-import type { TestStorage } from '../../../test/support/each-store.ts'
+import { makeAccount, openTestStorage, type TestStorage } from '../../../test/support/each-store.ts'
 
 let test: TestStorage
 let storage: Storage

@@ -2,8 +2,7 @@
 import type { Cell, Cells } from '../database/database.ts'
 import type { Filter, ListOptions } from './rows.ts'
 import type { AnyDescriptor } from './descriptors.ts'
-import { containing } from './table-queries.ts'
-import type { FilterShape, ListShape } from './table-queries.ts'
+import { containing, type FilterShape, type ListShape } from './table-queries.ts'
 
 /** Returns the members that are not undefined; rows hold nothing but cells. */
 export function cellsOf(row: object): Cells {

@@ -1,12 +1,10 @@
 // The SQL of one table, compiled once per shape and reach. Every statement contains the reach: a second line of
 // defence behind the scopes of the API, which holds even when a handler forgets its check.
-import { sql } from 'kysely'
-import type { Expression, ExpressionBuilder, Kysely, SqlBool } from 'kysely'
+import { sql, type Expression, type ExpressionBuilder, type Kysely, type SqlBool } from 'kysely'
 import type { Tenancy } from '../../contracts/caller.ts'
 import type { Database } from '../database/database.ts'
 import type { AnyDescriptor } from './descriptors.ts'
-import { createPreparedCache, rowSlot, slot } from '../database/prepared.ts'
-import type { Prepared, Values } from '../database/prepared.ts'
+import { createPreparedCache, rowSlot, slot, type Prepared, type Values } from '../database/prepared.ts'
 
 /** The part of a table that a tenancy sees; each has its own SQL. */
 export type Reach = 'all' | 'provider' | 'account'

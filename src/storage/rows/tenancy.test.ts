@@ -1,13 +1,16 @@
 // The second line of defence: every table in the descriptors is tested, without a new line here.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { systemTenancy } from '../../contracts/caller.ts'
-import type { Tenancy } from '../../contracts/caller.ts'
+import { systemTenancy, type Tenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createSid } from '../../lib/ids.ts'
 import { descriptorOf, descriptors, isAtLeast } from './descriptors.ts'
 import type { Repository, TableName } from './rows.ts'
-import { makeAccount, onEachStore } from '../../../test/support/each-store.ts'
-import type { TestAccount, TestStorage } from '../../../test/support/each-store.ts'
+import {
+  makeAccount,
+  onEachStore,
+  type TestAccount,
+  type TestStorage,
+} from '../../../test/support/each-store.ts'
 
 const tables = Object.keys(descriptors) as TableName[]
 type AnyRow = Record<string, unknown>

@@ -4,10 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { silentLogger } from '../../lib/log.ts'
-import type { Database } from '../database/database.ts'
-import { write } from '../database/database.ts'
-import { openConnection } from './sqlite-connection.ts'
-import type { Connection } from './sqlite-connection.ts'
+import { write, type Database } from '../database/database.ts'
+import { openConnection, type Connection } from './sqlite-connection.ts'
 import { openSqlite } from './sqlite.ts'
 
 const pageBytes = 4096

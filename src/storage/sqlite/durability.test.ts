@@ -5,8 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { until } from '../../../test/support/wait.ts'
 import { systemTenancy } from '../../contracts/caller.ts'
 import { callCounts } from '../../../test/support/ended-calls.ts'
-import { makeAccount, openTestStorage } from '../../../test/support/each-store.ts'
-import type { TestStorage } from '../../../test/support/each-store.ts'
+import { makeAccount, openTestStorage, type TestStorage } from '../../../test/support/each-store.ts'
 
 let test: TestStorage
 afterEach(() => test.close())

@@ -1,6 +1,5 @@
 // A connection to the embedded database: pragmas, prepared statements, and the adapter for Kysely's migrations.
-import { DatabaseSync } from 'node:sqlite'
-import type { StatementSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { SqliteDatabase } from 'kysely'
 import type { BrokenRule, Cell, Cells, Parameter } from '../database/database.ts'
 

@@ -1,8 +1,7 @@
 // A thread with its own connection to the embedded database, for work that may wait for the disk or read many rows.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Parameter } from '../database/database.ts'
-import { openConnection } from './sqlite-connection.ts'
-import type { Connection } from './sqlite-connection.ts'
+import { openConnection, type Connection } from './sqlite-connection.ts'
 
 export type ThreadRole = 'checkpoints' | 'reads'
 

@@ -1,7 +1,6 @@
 // The embedded database: one file, one writer at a time, durable commits that never stall the main thread.
 // docs/decisions/0002-durable-commits.md says why this is safe.
-import { open } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
+import { open, type FileHandle } from 'node:fs/promises'
 import {
   DummyDriver,
   Kysely,

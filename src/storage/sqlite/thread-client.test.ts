@@ -5,8 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../lib/log.ts'
 import { openConnection } from './sqlite-connection.ts'
 import type { ThreadJob } from './sqlite-thread.ts'
-import { createThreadClient } from './thread-client.ts'
-import type { ThreadClient } from './thread-client.ts'
+import { createThreadClient, type ThreadClient } from './thread-client.ts'
 
 let folder: string
 let path: string

@@ -1,6 +1,5 @@
 // The declaration of a verb: one value gives the parser, the types of its options and the reference page.
-import { Ajv } from 'ajv'
-import type { ValidateFunction } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
 import { AppError } from '../../lib/errors.ts'
 import { once } from '../../lib/once.ts'

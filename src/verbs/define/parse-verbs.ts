@@ -2,8 +2,7 @@
 import type { RunnableVerb } from '../../calls/verb.ts'
 import { AppError } from '../../lib/errors.ts'
 import { nearestWord } from '../../lib/nearest-word.ts'
-import { invalid } from './define-verb.ts'
-import type { Verb } from './define-verb.ts'
+import { invalid, type Verb } from './define-verb.ts'
 import { cureOfUnserved } from './unserved-verbs.ts'
 
 /** The most verbs in one answer. More are a mistake of the application, or an attack. */

@@ -1,11 +1,9 @@
 // The values that fuzz.test.ts sends for each field of a body, and which of them the declaration permits.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { FieldFacts, Fields } from '../../../src/api/define/field.ts'
-import { isLeftEmpty } from '../../../src/api/define/shape.ts'
-import type { ShapeMode } from '../../../src/api/define/shape.ts'
+import { isLeftEmpty, type ShapeMode } from '../../../src/api/define/shape.ts'
 import { isSid } from '../../../src/lib/ids.ts'
-import { commonHostileValues, hostileValues } from './hostile-values.ts'
-import type { RandomSource } from './hostile-values.ts'
+import { commonHostileValues, hostileValues, type RandomSource } from './hostile-values.ts'
 
 const ajv = new Ajv2020({
   strict: false,

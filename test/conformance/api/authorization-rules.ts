@@ -2,11 +2,9 @@
 // other rules.
 import type { ApiRoute } from '../../../src/api/define/route.ts'
 import type { Level } from '../../../src/http/route.ts'
-import { rightOf } from './rights.ts'
-import type { RouteRight } from './rights.ts'
+import { rightOf, type RouteRight } from './rights.ts'
 import { parametersOf } from './valid-input.ts'
-import { targetNames } from './world.ts'
-import type { TargetName, WorldCaller } from './world.ts'
+import { targetNames, type TargetName, type WorldCaller } from './world.ts'
 
 /** The tenant that the path or body names, and the owner of the record that the rest of the path names. */
 export interface Target {

@@ -8,8 +8,15 @@ import type { TestApi } from '../../support/api.ts'
 import type { ApiAnswer } from '../../support/api-request.ts'
 import type { TestTenant } from '../../support/api-tenants.ts'
 import { serveLocally } from '../../support/local-http.ts'
-import { alsoNeeded, known, knownIds, leftOut, onePerOwner } from './known-values.ts'
-import type { OnePerOwner, Values } from './known-values.ts'
+import {
+  alsoNeeded,
+  known,
+  knownIds,
+  leftOut,
+  onePerOwner,
+  type OnePerOwner,
+  type Values,
+} from './known-values.ts'
 
 type Answer = Pick<ApiAnswer, 'status' | 'text'>
 type Send = (method: string, path: string, token: string, body: unknown) => Promise<Answer>

@@ -2,19 +2,16 @@
 import { Agent, request as httpRequest } from 'node:http'
 import { apiRoutes } from '../../../src/api/index.ts'
 import { documented } from '../../support/documented.ts'
-import { createFakeClock } from '../../support/fake-clock.ts'
-import type { FakeClock } from '../../support/fake-clock.ts'
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
 import { apiKeyColumns, hashApiKey } from '../../../src/lib/api-key.ts'
 import { systemTenancy } from '../../../src/contracts/caller.ts'
 import type { Level } from '../../../src/http/route.ts'
 import { createSid, randomUuid } from '../../../src/lib/ids.ts'
 import { descriptors } from '../../../src/storage/rows/descriptors.ts'
-import { openTestApi } from '../../support/api.ts'
-import type { TestApi, TestApiOptions } from '../../support/api.ts'
+import { openTestApi, type TestApi, type TestApiOptions } from '../../support/api.ts'
 import type { TestTenant } from '../../support/api-tenants.ts'
 import { until } from '../../support/wait.ts'
-import { createValidInput } from './valid-input.ts'
-import type { ValidInput } from './valid-input.ts'
+import { createValidInput, type ValidInput } from './valid-input.ts'
 
 export interface HttpAnswer {
   readonly status: number

@@ -28,8 +28,8 @@ import {
   userBody,
   webhook,
   writeRecentCall,
+  type Case,
 } from './case-material.ts'
-import type { Case } from './case-material.ts'
 
 type Cases = Readonly<Record<string, Readonly<Record<number, Case>>>>
 

@@ -1,9 +1,7 @@
 // The sentences of the specification that the test of an endpoint's status covers.
 import type { Sentence } from '../../support/covers.ts'
-import { neverAnswered } from './endpoints.ts'
-import type { SpecEndpoint } from './endpoints.ts'
-import { shapes } from './shapes.ts'
-import type { ShapeName } from './shapes.ts'
+import { neverAnswered, type SpecEndpoint } from './endpoints.ts'
+import { shapes, type ShapeName } from './shapes.ts'
 
 /** The records in the specification's tables of response fields, and the responses that carry them. */
 const answered: Readonly<Partial<Record<ShapeName, string>>> = {

@@ -1,9 +1,8 @@
 // A call whose application dials, with all its surroundings scripted.
 import type { ParseVerbs } from '../../../src/calls/verb/verb.ts'
-import { createScriptedEngine } from './scripted-engine.ts'
+import { createScriptedEngine, type ScriptedEngine } from './scripted-engine.ts'
 import { phone } from './scripted-facts.ts'
 import { settle } from './turns.ts'
-import type { ScriptedEngine } from './scripted-engine.ts'
 import { sipRequest } from './scripted-messages.ts'
 import type { ScriptedInvite, ScriptedInviteOptions, ScriptedOutgoing } from './scripted-sip.ts'
 

@@ -6,9 +6,8 @@ import { createRandomBelow } from '../random.ts'
 import type { History } from './random-session.ts'
 import { account } from './scripted-facts.ts'
 import { calm, settle } from './turns.ts'
-import { createScriptedEngine } from './scripted-engine.ts'
+import { createScriptedEngine, type ScriptedEngine } from './scripted-engine.ts'
 import { heldAnswer } from './scripted-hooks.ts'
-import type { ScriptedEngine } from './scripted-engine.ts'
 import type { ScriptedInvite } from './scripted-sip.ts'
 
 const file = { verb: 'play', url: 'http://app.test/music.wav' }

@@ -15,8 +15,7 @@ import type {
   OutboundCarrier,
   TeamsTenantFacts,
 } from '../../../src/calls/ports.ts'
-import { combine, noChoices } from '../../../src/calls/defence-settings.ts'
-import type { CallDefence } from '../../../src/calls/defence-settings.ts'
+import { combine, noChoices, type CallDefence } from '../../../src/calls/defence-settings.ts'
 import type { Hook } from '../../../src/contracts/hook.ts'
 
 export interface ScriptedRows {

@@ -1,12 +1,12 @@
 // Audio streams that a test controls: it sees the requests and the audio, and acts as the server.
-import { noFigures } from '../../../src/contracts/audio-stream.ts'
-import type {
-  AudioStream,
-  StreamEnd,
-  StreamEvent,
-  StreamMode,
-  StreamOrder,
-  Streams,
+import {
+  noFigures,
+  type AudioStream,
+  type StreamEnd,
+  type StreamEvent,
+  type StreamMode,
+  type StreamOrder,
+  type Streams,
 } from '../../../src/contracts/audio-stream.ts'
 import { actingTenant } from '../../../src/lib/acting-for.ts'
 

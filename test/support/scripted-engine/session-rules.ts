@@ -1,6 +1,5 @@
 // The rules that hold for every history of a session with several legs, whatever the order of events.
-import { isFinal } from '../../../src/calls/journal/call-status.ts'
-import type { CallStatus } from '../../../src/calls/journal/call-status.ts'
+import { isFinal, type CallStatus } from '../../../src/calls/journal/call-status.ts'
 import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
 import type { History } from './random-session.ts'
 
