@@ -30,7 +30,7 @@ export async function measureNodes({ seconds = 20 } = {}): Promise<Figure[]> {
         dataDir: join(folder, name),
         env: {
           SWITCHHOOK_DATABASE_URL: postgres.url('nodes'),
-          SWITCHHOOK_SECRET_KEY: '5e'.repeat(32),
+          SWITCHHOOK_SECRET_KEY: '0123456789abcdef'.repeat(4),
           SWITCHHOOK_LOG_LEVEL: 'warn',
         },
       })

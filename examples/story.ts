@@ -37,7 +37,7 @@ async function fromPlatform(call_sid: string): Promise<readonly StoryEvent[]> {
   const apiKey = values['api-key']
   if (apiKey === '')
     throw new Error(
-      'The story of a call needs a key: SWITCHHOOK_ADMIN_API_KEY=<key> npm run story -- <call_sid>',
+      'The story of a call needs a key: npm run story -- <call_sid> --api-key <key of the account>, or SWITCHHOOK_ADMIN_API_KEY',
     )
   const events = await journalOfCall(createClient({ baseUrl: values['base-url'], apiKey }), call_sid)
   if (events === undefined)

@@ -25,6 +25,9 @@ export const storageSettings = {
     describe: 'The key for secrets at rest, 64 hex digits; empty for a key file made at first boot.',
     parse: (text) => {
       if (text !== '' && !/^[0-9a-f]{64}$/i.test(text)) throw new Error('must be 64 hex digits')
+      // Sixty-four random digits have at least eight different ones but once in 10^16 times.
+      if (text !== '' && new Set(text.toLowerCase()).size < 8)
+        throw new Error('must be random, for example from openssl rand -hex 32')
       return optionalText(text)
     },
   } satisfies Setting<string | undefined>,

@@ -42,7 +42,7 @@ const schema = Type.Object({
   target: Type.Array(target, {
     minItems: 1,
     description:
-      'The targets to call: the first ten of them, all at the same time. The first to answer is connected. A call may dial thirty legs immediately, and after that one a second; further ones wait.',
+      'The targets to call: the first ten of them, all at the same time. The first to answer is connected. The early media of a single target is heard; with several the caller hears ringing. A call may dial thirty legs immediately, and after that one a second; further ones wait.',
   }),
   actionHook: Type.Optional(
     hookFor(

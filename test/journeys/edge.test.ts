@@ -265,7 +265,7 @@ describe.skipIf(isMissing('postgres', 'baresip', 'kamailio', 'kamailioTls', 'ope
         dataDir: join(folder, name),
         env: {
           SWITCHHOOK_DATABASE_URL: database.url,
-          SWITCHHOOK_SECRET_KEY: '5e'.repeat(32),
+          SWITCHHOOK_SECRET_KEY: '0123456789abcdef'.repeat(4),
           SWITCHHOOK_SIP_PROXIES: `${edgeAddress}/32`,
         },
       })

@@ -61,7 +61,7 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
     async function start(name: string): Promise<Platform> {
       const platform = await startPlatform({
         dataDir: join(folder, name),
-        env: { SWITCHHOOK_DATABASE_URL: database.url, SWITCHHOOK_SECRET_KEY: '5e'.repeat(32) },
+        env: { SWITCHHOOK_DATABASE_URL: database.url, SWITCHHOOK_SECRET_KEY: '0123456789abcdef'.repeat(4) },
       })
       running.push(platform)
       return platform

@@ -276,7 +276,7 @@ describe('a first boot', () => {
 
   it('the setting is named when the key is not that of the database', async () => {
     await (await served()).stop('SIGINT', 45_000)
-    const line = await failureOf(begin({ env: { SWITCHHOOK_SECRET_KEY: 'ab'.repeat(32) } }))
+    const line = await failureOf(begin({ env: { SWITCHHOOK_SECRET_KEY: '0123456789abcdef'.repeat(4) } }))
     expect(line).toMatch(/does not open the secrets of this database.*SWITCHHOOK_SECRET_KEY/)
   })
 
@@ -337,6 +337,7 @@ describe('a start', () => {
   it.each([
     ['SWITCHHOOK_RTP_PORTS', '40001-40002', 'must hold an even port and the one after it'],
     ['SWITCHHOOK_SECRET_KEY', 'short', 'must be 64 hex digits'],
+    ['SWITCHHOOK_SECRET_KEY', '0'.repeat(64), 'must be random, for example from openssl rand -hex 32'],
     ['SWITCHHOOK_DATABASE_URL', 'mysql://host/db', 'must be a postgres:// URL'],
     ['SWITCHHOOK_DATABASE_URL', 'postgres://host:port/db', 'must be a postgres:// URL'],
   ])('a start refuses %s=%s and names the setting and its rule', async (name, value, rule) => {

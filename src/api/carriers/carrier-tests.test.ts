@@ -204,6 +204,24 @@ describe('POST /VoipCarriers/{sid}/Test', () => {
     },
   )
 
+  it('gives the reason and the cure of the call where the platform could not send the INVITE', async () => {
+    callThatEnds('failed', 503, 'Service Unavailable')
+    const begun = test.carriers.begun
+    test.carriers.begun = (request, call_sid) => {
+      begun?.(request, call_sid)
+      const refusal = {
+        type: 'refusal',
+        code: 'sip_unreachable',
+        sentence: 'not sent',
+        cure: 'Check the address.',
+      }
+      test.journals.set(call_sid, [{ ...refusal, seq: 1, at: 0, sip_status: 503 } as never])
+    }
+    const { body: json } = await tried({ to: '+15551230100' })
+    const step = { step: 'call', ok: false, reason: 'not sent', cure: 'Check the address.' }
+    expect(json).toMatchObject({ ok: false, steps: [{}, step] })
+  })
+
   it('says which account pays: the one that asks, or the one that is named, of the provider', async () => {
     callThatEnds('completed', 200, 'OK')
     await tried({ to: '1' }, shared)

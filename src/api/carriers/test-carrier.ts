@@ -208,7 +208,8 @@ async function callSteps(
   }
   if (call !== undefined && !isOver(call)) await calls.hangUp(account_sid, call_sid)
   const called: Step = {
-    ...(isSilence(call, wasHeard) ? silence : judged(call, hasRung)),
+    ...(unsent(calls.journal(account_sid, call_sid), wasHeard) ??
+      (isSilence(call, wasHeard) ? silence : judged(call, hasRung))),
     step: 'call',
     target: to,
     call_sid,
@@ -241,6 +242,19 @@ function isOver({ call_status }: LiveCall): boolean {
 
 function isReceived({ type, ...facts }: StoredEvent): boolean {
   return type === 'sip' && facts['direction'] === 'received'
+}
+
+/** Returns why the platform itself could not send the INVITE: then no carrier has responded. */
+function unsent(
+  journal: readonly StoredEvent[] | undefined,
+  wasHeard: boolean,
+): Pick<Step, 'ok' | 'reason' | 'cure'> | undefined {
+  const refusal: (StoredEvent & Partial<Record<'sentence' | 'cure', unknown>>) | undefined = journal?.find(
+    ({ type, code }: StoredEvent & Partial<Record<'code', unknown>>) =>
+      type === 'refusal' && code === 'sip_unreachable',
+  )
+  if (wasHeard || refusal === undefined) return undefined
+  return { ok: false, reason: String(refusal.sentence), cure: String(refusal.cure) }
 }
 
 // The platform's own statuses, for a call that is given up and for silence.

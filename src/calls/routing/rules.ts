@@ -205,7 +205,8 @@ const course = {
     },
     branch: {
       sentence: 'One of several places that ring together has refused or cannot be reached.',
-      decides: 'The others go on ringing, unless the refusal is final (6xx).',
+      decides:
+        'The other places of the same target go on ringing, unless the refusal is final (6xx); other targets of a dial in any case.',
     },
     redirect: {
       sentence: 'A place has answered that the called party is somewhere else (300, 301 or 302).',
