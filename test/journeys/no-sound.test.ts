@@ -217,7 +217,8 @@ it('a text that a full disk keeps from being spoken is a problem with its code, 
   const volume = mountVolume(dataDir, '48m')
   if (typeof volume === 'string') return context.skip(volume)
   const speaking = await startApplication()
-  const full = await startPlatform({ dataDir })
+  // Without a reserve the platform frees nothing when a write fails, so that the disk stays full.
+  const full = await startPlatform({ dataDir, env: { SWITCHHOOK_DISK_RESERVE_MB: '0' } })
   const phone = await TalkingPhone.open()
   const over = new AbortController()
   let filling = Promise.resolve()
