@@ -63,7 +63,8 @@ const connection = [
   '  `call:status` over a socket of its own, which the platform closes with 1000. The same holds for every change of a call whose application is asked over',
   '  HTTP, where `call_status_hook` is a WebSocket URL. It is repeated until a socket could be opened; a repetition has the same `msgid`.',
   '- `b3` of each message is `<trace>-<span>-1`: the trace of the call, and the message as a span of it.',
-  '- Messages are read as they come, 200 at once and then 100 a second; more wait in the network.',
+  '- Messages are read as they come, 200 at once and then 100 a second; more wait in the network. A socket with more than 100',
+  '  pings or pongs in a second is cut (1008).',
   '- A hook that is an absolute HTTP URL is asked over HTTP. An absolute WebSocket URL in an application over HTTP opens a socket,',
   '  which begins with `session:new`, and the application goes on over it.',
 ]

@@ -205,6 +205,23 @@ describe('a socket', () => {
     expect(heard).toEqual([])
   })
 
+  it.each(['ping', 'pong'] as const)(
+    'breaks at a %s more than a hundred times in a second',
+    async (control) => {
+      const { url, connected } = await serve()
+      const { socket, ended } = ask(url, {}, { clock: createFakeClock() })
+      await socket
+      const peer = await connected
+      for (let count = 0; count < 100; count += 1) peer[control]()
+      peer.send('still there')
+      for (let count = 0; count < 1000; count += 1) peer[control]()
+      expect(await ended).toEqual({
+        code: 1008,
+        because: 'the application sent more than 100 pings or pongs in a second',
+      })
+    },
+  )
+
   it('says that the connection broke when it did', async () => {
     const server = await serve()
     const { socket, ended } = ask(server.url)

@@ -8,7 +8,7 @@ import type { Clock } from '../lib/clock.ts'
 import { createAddressGuard, literalOf, parseTarget, type AddressGuard } from '../network/address-guard.ts'
 import { ExchangeLimit, refusedAddress, toOutgoingError } from './errors.ts'
 import { guardedLookup, type Resolve } from './guarded-lookup.ts'
-import { endOf, refusal } from './socket-ends.ts'
+import { endOf, refusal, tooManyControls } from './socket-ends.ts'
 import type { Socket, SocketRequest, Sockets } from './sockets.ts'
 
 export interface SocketsOptions {
@@ -23,6 +23,8 @@ const closeMs = 2000
 /** The most fragments of one message: 4 MiB in pieces of 4 KiB. */
 const maxFragments = 1024
 const maxUnreadPongBytes = 64 * 1024
+/** The most pings and pongs in a second. A peer that sends more takes the thread from others, and its socket is cut. */
+const maxControlsPerSecond = 100
 
 export function createSockets({ allow, resolve, clock }: SocketsOptions): Sockets {
   const createConnection = createConnect(createAddressGuard(allow), resolve)
@@ -94,12 +96,24 @@ function opened(socket: WebSocket, request: SocketRequest, clock: Clock): Promis
     timer.cancel()
     resolve(handleOf(socket))
   })
+  let [controls, sinceMs] = [0, clock.monotonic()]
+  /** Counts a ping or a pong. Returns false once there are too many. */
+  const mayControl = (): boolean => {
+    if (failure !== undefined) return false
+    const nowMs = clock.monotonic()
+    if (nowMs - sinceMs >= 1000) [controls, sinceMs] = [0, nowMs]
+    controls += 1
+    if (controls > maxControlsPerSecond)
+      fail(Object.assign(new Error('too many pings or pongs'), { code: tooManyControls }))
+    return controls <= maxControlsPerSecond
+  }
   socket.on('ping', (data: Buffer) => {
+    if (!mayControl()) return
     request.controlled?.()
     // A peer that does not read its pongs gets no further ones.
     if (socket.readyState === openState && socket.bufferedAmount < maxUnreadPongBytes) socket.pong(data)
   })
-  socket.on('pong', () => request.controlled?.())
+  socket.on('pong', () => void (mayControl() && request.controlled?.()))
   socket.on('message', (data: Buffer, isBinary) => heard(isBinary ? data : data.toString('utf8')))
   socket.once('close', (code: number, reason: Buffer) => {
     timer.cancel()

@@ -70,4 +70,23 @@ describe('a 100 Continue', () => {
     // The HTTP library may hold two connections for requests that follow each other at once.
     expect(connections).toBeLessThan(3)
   })
+
+  it('is read past a hundred times, and then the connection is closed', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.on('data', () => void socket.write(interim.repeat(40_000) + final))
+    })
+    const listening = await listenLocally(server)
+    const outgoing = createOutgoing({ allow: ['127.0.0.0/8'], log: silentLogger })
+    closing.push(outgoing, listening)
+    const asked = outgoing.request({
+      url: listening.url,
+      method: 'GET',
+      subject: 'the hook',
+      answerTimeoutMs: 60_000,
+      totalTimeoutMs: 60_000,
+      maxBodyBytes: 1000,
+    })
+    await expect(asked).rejects.toMatchObject({ code: 'hook_unreachable' })
+  })
 })

@@ -3,24 +3,38 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 
+/** The most interim responses before an answer. A server that sends more takes the thread from others. */
+const maxInterim = 100
+
 /** Follows the bytes of responses up to each final status, and writes 102 for 100. */
 export class InterimAnswers {
   /** The part of a response that the next byte is in. The rest of a response, after its final status, is not looked at. */
   #place: 'status' | 'fields' | 'rest' = 'rest'
   /** The first bytes of the status line: `HTTP/1.1 100`. */
   #status = ''
+  #interim = 0
   /** How much of the empty line that ends the head has been read. */
   #lineEnds = 0
 
   /** Expects a response from the next byte on. */
   begin(): void {
+    this.#interim = 0
+    this.#next()
+  }
+
+  /** Whether the server has sent more interim responses than a client needs to read. */
+  get isEndless(): boolean {
+    return this.#interim > maxInterim
+  }
+
+  #next(): void {
     this.#place = 'status'
     this.#status = ''
   }
 
   /** Changes the bytes in place. */
   read(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length && this.#place !== 'rest'; at += 1) {
+    for (let at = 0; at < bytes.length && this.#place !== 'rest' && !this.isEndless; at += 1) {
       const byte = bytes[at] ?? 0
       if (this.#place === 'status') bytes[at] = this.#readStatus(byte)
       else this.#readFields(byte)
@@ -36,6 +50,7 @@ export class InterimAnswers {
     const [, last] = /^HTTP\/1\.\d 1\d(\d)$/.exec(this.#status) ?? []
     const isInterim = last !== undefined && !this.#status.endsWith('101')
     this.#place = isInterim ? 'fields' : 'rest'
+    if (isInterim) this.#interim += 1
     this.#lineEnds = 0
     return this.#status.endsWith(' 100') ? 0x32 : byte
   }
@@ -44,7 +59,7 @@ export class InterimAnswers {
     const expected = this.#lineEnds % 2 === 0 ? 0x0d : 0x0a
     if (byte === expected) this.#lineEnds += 1
     else this.#lineEnds = byte === 0x0d ? 1 : 0
-    if (this.#lineEnds === 4) this.begin()
+    if (this.#lineEnds === 4) this.#next()
   }
 }
 
@@ -61,6 +76,10 @@ export function readPastContinue(socket: Socket): void {
   const push = socket.push.bind(socket)
   socket.push = (chunk: unknown, encoding) => {
     if (chunk instanceof Uint8Array) answers.read(chunk)
+    if (answers.isEndless) {
+      socket.destroy(new Error('more than 100 interim responses came before the answer'))
+      return false
+    }
     return push(chunk, encoding)
   }
 }

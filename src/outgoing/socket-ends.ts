@@ -18,7 +18,10 @@ export function endOf({ subject, code, reason, failure }: End): SocketEnd {
   return { code, because: `${subject} closed the socket ${named}${words}` }
 }
 
-/** Violations of the protocol, by the code of the library's error. */
+/** The code of the error for a peer that sends pings or pongs without end. */
+export const tooManyControls = 'TOO_MANY_CONTROLS'
+
+/** Violations of the protocol, by the code of the error. */
 const faults: Readonly<Record<string, { readonly code: number; readonly text: string }>> = {
   WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: { code: 1009, text: 'a message that is longer than accepted' },
   WS_ERR_INVALID_UTF8: { code: 1007, text: 'text that is not UTF-8' },
@@ -28,6 +31,7 @@ const faults: Readonly<Record<string, { readonly code: number; readonly text: st
   WS_ERR_UNEXPECTED_MASK: { code: 1002, text: 'something that is not a WebSocket frame' },
   WS_ERR_INVALID_CONTROL_PAYLOAD_LENGTH: { code: 1002, text: 'something that is not a WebSocket frame' },
   WS_ERR_EXPECTED_FIN: { code: 1002, text: 'something that is not a WebSocket frame' },
+  [tooManyControls]: { code: 1008, text: 'more than 100 pings or pongs in a second' },
   WS_ERR_INVALID_CLOSE_CODE: { code: 1002, text: 'a close code that does not exist' },
 }
 
