@@ -20,7 +20,7 @@ export interface CarrierRegistration {
 
 /**
  * The kinds of failure of a registration. `no_registrar`: none is set. `unreachable`: it was not found, or no connection was made.
- * `silent`: no response. `unavailable`: it responded that it cannot serve at the moment. `refused`: any other response.
+ * `silent`: no response, or 408 or 480 in its place. `unavailable`: it responded that it cannot serve at the moment. `refused`: any other response.
  */
 export const registrationCauses = ['no_registrar', 'unreachable', 'silent', 'unavailable', 'refused'] as const
 export type RegistrationCause = (typeof registrationCauses)[number]

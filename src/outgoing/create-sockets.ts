@@ -47,6 +47,8 @@ export function createSockets({ allow, resolve, clock }: SocketsOptions): Socket
         closeTimeout: closeMs,
         rejectUnauthorized: true,
         autoPong: false,
+        // One read of the network may hold thirty thousand frames: each is handled in a turn of its own, between other events.
+        allowSynchronousEvents: false,
         maxFragments,
         createConnection: connect as typeof connectPlain,
       }

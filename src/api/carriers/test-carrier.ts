@@ -11,6 +11,7 @@ import type { ApiRequest } from '../define/request.ts'
 import { defineRoute, everyone, type ApiRoute } from '../define/route.ts'
 import { cureOf, registrationCureOf } from './carrier-cures.ts'
 import { carrierAt, gatewaysOf, registrationOf } from './carrier-health.ts'
+import type { JournalEvent } from '../../calls/journal.ts'
 
 const stepFields = {
   step: choice(['registration', 'gateways', 'options', 'call', 'media']).describe('What was tried.'),
@@ -246,15 +247,14 @@ function isReceived({ type, ...facts }: StoredEvent): boolean {
 
 /** Returns why the platform itself could not send the INVITE: then no carrier has responded. */
 function unsent(
-  journal: readonly StoredEvent[] | undefined,
+  journal: readonly JournalEvent[] | undefined,
   wasHeard: boolean,
 ): Pick<Step, 'ok' | 'reason' | 'cure'> | undefined {
-  const refusal: (StoredEvent & Partial<Record<'sentence' | 'cure', unknown>>) | undefined = journal?.find(
-    ({ type, code }: StoredEvent & Partial<Record<'code', unknown>>) =>
-      type === 'refusal' && code === 'sip_unreachable',
-  )
-  if (wasHeard || refusal === undefined) return undefined
-  return { ok: false, reason: String(refusal.sentence), cure: String(refusal.cure) }
+  if (wasHeard) return undefined
+  for (const event of journal ?? [])
+    if (event.type === 'refusal' && event.code === 'sip_unreachable')
+      return { ok: false, reason: event.sentence, cure: event.cure }
+  return undefined
 }
 
 // The platform's own statuses, for a call that is given up and for silence.

@@ -24,7 +24,6 @@ type UnknownFinder = (sent: Pick<HttpRequest, 'query' | 'body'>) => string | und
  * undefined if there are none. Objects whose members are not declared are free, and so is one of several forms.
  */
 export function createUnknownFinder({ method, query = {}, body = {}, bodyIs }: ApiRoute): UnknownFinder {
-  const parameters = Object.keys(query)
   const declared = Object.fromEntries(
     Object.entries(body).map(([name, { facts }]) => [name, takenForm(facts)]),
   )
@@ -33,8 +32,7 @@ export function createUnknownFinder({ method, query = {}, body = {}, bodyIs }: A
   return (sent) => {
     const found = new UnknownNames()
     if (method !== 'GET') walk(sent.body, form, root, found)
-    for (const name of Object.keys(sent.query))
-      if (!parameters.includes(name)) found.add('?', name, parameters)
+    for (const name of Object.keys(sent.query)) if (!Object.hasOwn(query, name)) found.add('?', name, query)
     return found.text()
   }
 }
@@ -59,7 +57,7 @@ function walk(value: unknown, schema: JsonSchema, path: string, found: UnknownNa
   const known = properties as Readonly<Record<string, JsonSchema>>
   for (const [name, member] of Object.entries(value)) {
     const its = Object.hasOwn(known, name) ? known[name] : undefined
-    if (its === undefined) found.add(path, name, Object.keys(known))
+    if (its === undefined) found.add(path, name, known)
     else walk(member, its, `${path}${name}.`, found)
   }
 }
@@ -68,8 +66,8 @@ class UnknownNames {
   readonly #named: string[] = []
   #count = 0
 
-  add(path: string, name: string, known: readonly string[]): void {
-    if (++this.#count <= maxNamed) this.#named.push(described(path, name, known))
+  add(path: string, name: string, known: object): void {
+    if (++this.#count <= maxNamed) this.#named.push(described(path, name, Object.keys(known)))
   }
 
   text(): string | undefined {

@@ -173,7 +173,7 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, needs: ArrivalNeeds)
   registry.add(leg)
   tap.attach(arrival.invite, journal)
   if (identity.kind === 'known' && identity.origin.kind === 'user') {
-    leg.isUser(identity.origin.user.username)
+    leg.noteUser(identity.origin.user.username)
     arrival.invite.holdTo(dialogUser(identity.origin.user, { journal, needs }))
   }
   for (const decision of identity.decisions) journal.note(toDecision(decision))

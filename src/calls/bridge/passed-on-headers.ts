@@ -46,10 +46,18 @@ export function passedOnHeaders(
 /** The fields of a called side that its caller gets: where the call has been (RFC 7044), and data for its application (RFC 7433). */
 const returnable: ReadonlySet<string> = new Set(['history-info', 'user-to-user'])
 
+// A response that exceeds a datagram does not arrive; the fields of RFC 7044 and RFC 7433 take some hundred bytes.
+const maxReturnedBytes = 4096
+
 /** Returns the fields of the last response of a called side that go on to the caller: of a carrier alone, as above. */
 export function returnedHeaders({ journal, responded }: Leg): readonly HeaderField[] {
   if (journal.facts.attempt?.sip_gateway_sid === undefined) return []
-  return (responded?.headers ?? []).filter(({ name, value }) => returnable.has(name) && isHeaderSafe(value))
+  let left = maxReturnedBytes
+  return (responded?.headers ?? []).filter(({ name, value }) => {
+    if (!returnable.has(name) || !isHeaderSafe(value)) return false
+    left -= name.length + value.length
+    return left >= 0
+  })
 }
 
 const maxHops = 70

@@ -54,6 +54,17 @@ describe('History-Info and User-to-User of a called carrier', () => {
     expect(caller.accepted?.headers).toBeUndefined()
   })
 
+  it('are left out beyond the size that a response can have', async () => {
+    const { caller, called } = await calling({ target: [carrier] })
+    const long = Array.from({ length: 60 }, () => ({
+      ...history,
+      value: `${history.value};${'x'.repeat(600)}`,
+    }))
+    called.answer(undefined, 'one', long)
+    await calm()
+    expect(caller.accepted?.headers).toHaveLength(6)
+  })
+
   it('are those of the one that answers, where several ring', async () => {
     const { caller, called, second } = await calling({
       target: [carrier, { ...carrier, number: '+15550101' }],

@@ -186,7 +186,7 @@ export class Leg {
     return this.#user
   }
 
-  isUser(name: string): void {
+  noteUser(name: string): void {
     this.#user = name
   }
 

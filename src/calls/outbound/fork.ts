@@ -224,7 +224,7 @@ class Fork {
     const { sip } = needs
     const { leg, invites, onSent, maxForwards, passages } = dialled
     const asked = attempt.invite(sip().addressFor(destination).host)
-    if (asked.user !== undefined) leg.isUser(asked.user.username)
+    if (asked.user !== undefined) leg.noteUser(asked.user.username)
     const invite = sip().invite({
       ...asked,
       callId: leg.journal.facts.started.sip_call_id,

@@ -1,4 +1,5 @@
-// The call that an INVITE asks for, read once: who calls, who is called, where it comes from, and whether it is a recording session.
+// The call that an INVITE asks for, read in one place: who calls, who is called, where it comes from, and whether it is a
+// recording session.
 // Identification, routing and a dry run take this in place of the message.
 import { sdpOf } from '../../sip/message/body.ts'
 import { splitList } from '../../sip/message/list.ts'
