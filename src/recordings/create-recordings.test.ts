@@ -968,7 +968,7 @@ describe('a process that was killed', () => {
     await recordings.stop()
     recordings = await open({
       calls: {
-        ...storage.calls,
+        flush: () => storage.calls.flush(),
         write(batch, when) {
           if (batch.recordings?.[0]?.change === 'stored' && kills-- > 0) throw new Error('killed')
           storage.calls.write(batch, when)

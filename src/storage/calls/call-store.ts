@@ -4,10 +4,11 @@ import type { Logger } from '../../lib/log.ts'
 import { createOutageLog } from '../../lib/outage-log.ts'
 import { AppError } from '../../lib/errors.ts'
 import { lowDisk } from '../../lib/full-disk.ts'
-import { createAdoption } from './adoption.ts'
-import type { CallBatch, CallStore, CallStoreListener } from '../../contracts/call-record.ts'
+import { createAdoption, type Adoption } from './adoption.ts'
+import type { CallBatch, CallStore, CallStoreListener, UnfinishedCall } from '../../contracts/call-record.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
-import { createCallWriter, type WrittenBatches } from './call-writer.ts'
+import { createCallWriter, type CallWriter, type WrittenBatches } from './call-writer.ts'
+import { sizeOf, WaitingBatches } from './waiting-batches.ts'
 import type { Database } from '../database/database.ts'
 import type { DiskReserve } from '../database/disk-reserve.ts'
 import { LeaseLostError, type NodeLease } from '../nodes/node-lease.ts'
@@ -46,9 +47,7 @@ const syncMs = 50
 
 const retryMs = 500
 
-// A commit that takes longer is not expected to come: the disk or the connection hangs. Its time is counted in steps, so
-// that a main thread that is held up, and could not have seen the end of the commit, is not taken for a database that
-// does not respond.
+// A commit that takes longer is not expected to come: the disk or the connection hangs.
 const lateMs = 3000
 const stepMs = 100
 
@@ -61,281 +60,326 @@ const maxWaitingBytes = 256 * 1024 * 1024
 // The number of remembered calls that another node has closed: their last batches arrive within seconds.
 const maxLost = 10_000
 
+export function createCallStore(options: CallStoreOptions): StoredCalls {
+  return new CallBatches(options)
+}
+
 interface Flush {
   /** All batches that were waiting when it began. */
   readonly batches: ReadonlySet<CallBatch>
   readonly done: () => void
 }
 
-export function createCallStore({
-  database,
-  lease,
-  reserve,
-  vault,
-  clock,
-  log,
-}: CallStoreOptions): StoredCalls {
-  const writer = createCallWriter({ database, lease, vault, clock, log })
-  const adoption = createAdoption({ database, lease, vault, log })
-  const outage = createOutageLog(log, clock)
-  const lost = new Set<string>()
-  let enqueued: () => void = () => undefined
-  let troubled: (reason: AppError) => void = () => undefined
-  let told: AppError | undefined
-  let listener: CallStoreListener | undefined
-  let waiting: CallBatch[] = []
-  const sizes = new WeakMap<CallBatch, number>()
-  let waitingBytes = 0
+class CallBatches implements StoredCalls {
+  readonly #options: CallStoreOptions
+  readonly #writer: CallWriter
+  readonly #adoption: Adoption
+  readonly #outage: (fields: object, message: string) => void
+  readonly #commitTime: CommitTime
+  readonly #waiting = new WaitingBatches()
+  /** The number of events that found no room among the waiting. */
+  #dropped = 0
   /** The first of the waiting batches, if their last write failed at its end: it may have been committed all the same. */
-  let doubtful: { readonly batches: readonly CallBatch[]; readonly written: WrittenBatches } | undefined
+  #doubtful: { readonly batches: readonly CallBatch[]; readonly written: WrittenBatches } | undefined
+  /** The calls that other nodes have closed. */
+  readonly #lost = new Set<string>()
   /** The calls that the last rejoin has kept, until all others are given up. */
-  let kept: ReadonlySet<string> | undefined
-  const timers: { retry?: Timer | undefined; now?: Timer | undefined; sync?: Timer | undefined } = {}
-  const flushes = new Set<Flush>()
-  let [dropped, lastCommitAt] = [0, Number.NEGATIVE_INFINITY]
+  #kept: ReadonlySet<string> | undefined
   /** Why the last write failed, until one succeeds. */
-  let failure: AppError | undefined
-  /** The time that the commit under way has taken while this thread could see its end. */
-  let committingMs = 0
-  let immediate: NodeJS.Immediate | undefined
-  let running: Promise<void> | undefined
+  #failure: AppError | undefined
+  #lastCommitAt = Number.NEGATIVE_INFINITY
 
-  function refusal(): AppError | undefined {
-    if (waiting.length === 0 && running === undefined) failure = undefined
-    const isLate = committingMs > lateMs
-    const isBehind = waitingBytes > behindBytes
-    return reserve.refusal() ?? failure ?? lease.refusal() ?? (isLate || isBehind ? away() : undefined)
-  }
+  #running: Promise<void> | undefined
+  /** Three ways to begin: after a while, when the last commit is long enough ago, in this turn of the event loop. */
+  #later: Timer | undefined
+  #spaced: Timer | undefined
+  #immediate: NodeJS.Immediate | undefined
+  #sync: Timer | undefined
+  readonly #flushes = new Set<Flush>()
 
-  function dropFirst(count: number): void {
-    for (const batch of waiting.slice(0, count)) waitingBytes -= sizes.get(batch) ?? 0
-    waiting = waiting.slice(count)
-  }
+  #listener: CallStoreListener | undefined
+  #enqueued: () => void = () => undefined
+  #troubled: (reason: AppError) => void = () => undefined
+  /** The last reason that `#troubled` was called with. */
+  #told: AppError | undefined
 
-  function begin(): void {
-    timers.retry?.cancel()
-    timers.now?.cancel()
-    timers.retry = undefined
-    timers.now = undefined
-    clearImmediate(immediate)
-    immediate = undefined
-    running ??= drain().finally(() => {
-      running = undefined
+  constructor(options: CallStoreOptions) {
+    const { log, clock, lease } = options
+    this.#options = options
+    this.#writer = createCallWriter(options)
+    this.#adoption = createAdoption(options)
+    this.#outage = createOutageLog(log, clock)
+    this.#commitTime = new CommitTime(clock)
+    lease.watch({
+      beaten: () => this.#listener?.abandoned(),
+      cutOff: () => this.#listener?.cutOff?.(),
+      lost: () => this.#begin(),
+      hasCalls: () => !this.#writer.open().next().done,
     })
   }
 
-  function beginNow(): void {
-    if (immediate !== undefined || timers.now !== undefined) return
-    const waitMs = lastCommitAt + spacingMs - clock.monotonic()
-    if (waitMs <= 0 || waiting.length >= maxPerTransaction) immediate = setImmediate(begin)
-    else timers.now = clock.after(waitMs, begin)
+  watch(listener: CallStoreListener): void {
+    this.#listener = listener
   }
 
-  async function drain(): Promise<void> {
+  onTrouble(listener: (reason: AppError) => void): void {
+    this.#troubled = listener
+  }
+
+  onEnqueued(listener: () => void): void {
+    this.#enqueued = listener
+  }
+
+  refusal(): AppError | undefined {
+    const reason = this.#findRefusal()
+    if (reason !== undefined && reason.code !== this.#told?.code) this.#troubled(reason)
+    this.#told = reason
+    return reason
+  }
+
+  #findRefusal(): AppError | undefined {
+    const { reserve, lease } = this.#options
+    if (this.#waiting.count === 0 && this.#running === undefined) this.#failure = undefined
+    const isBehind = this.#commitTime.isLate || this.#waiting.bytes > behindBytes
+    return reserve.refusal() ?? this.#failure ?? lease.refusal() ?? (isBehind ? away() : undefined)
+  }
+
+  async adopt(): Promise<readonly UnfinishedCall[]> {
+    try {
+      return await this.#adoption.adopt()
+    } catch (error) {
+      // This node has to rejoin first; then adoption is tried again.
+      if (error instanceof LeaseLostError) return []
+      throw error
+    }
+  }
+
+  write(batch: CallBatch, urgency: 'now' | 'soon'): void {
+    if (this.#lost.has(batch.call_sid) && !isBeside(batch)) return
+    const bytes = sizeOf(batch)
+    if (hasOnlyEvents(batch) && this.#waiting.bytes + bytes > maxWaitingBytes) {
+      this.#dropped += batch.events.length
+      return
+    }
+    this.#waiting.add(batch, bytes)
+    if (this.#running !== undefined) return
+    if (urgency === 'now' || this.#waiting.count >= maxPerTransaction) this.#beginNow()
+    else this.#beginAfter(soonMs)
+  }
+
+  async settle(call_sid: string): Promise<void> {
+    const isWaiting = [...this.#waiting].some((batch) => batch.call_sid === call_sid)
+    if (isWaiting) await this.flush().catch(() => undefined)
+  }
+
+  /** Does not wait for batches that are written later: under load there are always some. */
+  async flush(): Promise<void> {
+    const batches = new Set(this.#waiting)
+    this.#begin()
+    const { promise, resolve: done } = Promise.withResolvers<void>()
+    const own = { batches, done }
+    this.#flushes.add(own)
+    await Promise.race([this.#running, promise])
+    this.#flushes.delete(own)
+    if (this.#waiting.hasSomeOf(batches)) throw new Error('call records could not be written')
+    await this.#options.database.durable()
+  }
+
+  async stop(): Promise<void> {
+    try {
+      do await this.flush()
+      while (this.#waiting.count > 0)
+    } catch (error) {
+      this.#options.log.error({ err: error, lost: this.#waiting.count }, 'call records were lost at the stop')
+    }
+    for (const pending of [this.#later, this.#spaced, this.#sync]) pending?.cancel()
+  }
+
+  #beginNow(): void {
+    if (this.#immediate !== undefined || this.#spaced !== undefined) return
+    const { clock } = this.#options
+    const waitMs = this.#lastCommitAt + spacingMs - clock.monotonic()
+    if (waitMs <= 0 || this.#waiting.count >= maxPerTransaction)
+      this.#immediate = setImmediate(() => this.#begin())
+    else this.#spaced = clock.after(waitMs, () => this.#begin())
+  }
+
+  #beginAfter(delayMs: number): void {
+    this.#later ??= this.#options.clock.after(delayMs, () => this.#begin())
+  }
+
+  #begin(): void {
+    this.#later?.cancel()
+    this.#spaced?.cancel()
+    this.#later = undefined
+    this.#spaced = undefined
+    clearImmediate(this.#immediate)
+    this.#immediate = undefined
+    this.#running ??= this.#drain().finally(() => {
+      this.#running = undefined
+    })
+  }
+
+  async #drain(): Promise<void> {
+    const { lease, log } = this.#options
     // The number of batches still to be written one by one, in the search for the one that cannot be written.
     let singly = 0
-    while (waiting.length > 0 || lease.isLost || kept !== undefined) {
+    while (this.#waiting.count > 0 || lease.isLost || this.#kept !== undefined) {
+      for (const one of this.#flushes) if (!this.#waiting.hasSomeOf(one.batches)) one.done()
       let batches: readonly CallBatch[] = []
-      for (const one of flushes) if (!areWaiting(one.batches)) one.done()
       try {
-        if (reserve.holdsCalls) throw lowDisk()
-        await dropWritten()
-        if (lease.isLost) kept = await lease.rejoin()
-        if (kept !== undefined) await giveUpOthers(kept)
-        batches = waiting.slice(0, singly > 0 ? 1 : maxPerTransaction)
+        await this.#makeReady()
+        batches = this.#waiting.first(singly > 0 ? 1 : maxPerTransaction)
         if (batches.length === 0) break
-        await commit(batches)
-        dropFirst(batches.length)
+        await this.#commit(batches)
+        this.#waiting.dropFirst(batches.length)
         singly--
       } catch (error) {
         if (error instanceof LeaseLostError) continue
-        if (batches.length === 0 || !isHopeless(error)) return tryLater(error, batches)
+        if (batches.length === 0 || !this.#isHopeless(error)) return this.#tryLater(error, batches)
         if (batches.length === 1) {
           log.error({ err: error, call_sid: batches[0]?.call_sid }, 'call batch was refused by the database')
-          dropFirst(1)
+          this.#waiting.dropFirst(1)
           singly--
         } else {
           singly = batches.length
         }
       }
     }
-    if (dropped > 0) {
-      log.error({ dropped }, 'journal events were dropped while the database did not respond')
-      dropped = 0
+    if (this.#dropped > 0) {
+      log.error({ dropped: this.#dropped }, 'journal events were dropped while the database did not respond')
+      this.#dropped = 0
     }
+  }
+
+  /** Does what must come before the next write. */
+  async #makeReady(): Promise<void> {
+    const { reserve, lease } = this.#options
+    if (reserve.holdsCalls) throw lowDisk()
+    await this.#dropWritten()
+    if (lease.isLost) this.#kept = await lease.rejoin()
+    if (this.#kept !== undefined) await this.#giveUpOthers(this.#kept)
   }
 
   /** Drops the doubtful batches that were committed: a second write would repeat their notifications. */
-  async function dropWritten(): Promise<void> {
-    if (doubtful === undefined) return
-    const { batches, written } = doubtful
-    if (await writer.isWritten(batches)) {
-      dropFirst(batches.length)
+  async #dropWritten(): Promise<void> {
+    if (this.#doubtful === undefined) return
+    const { batches, written } = this.#doubtful
+    if (await this.#writer.isWritten(batches)) {
+      this.#waiting.dropFirst(batches.length)
       // Without this state, these calls would not count as open here when another node has closed them.
-      keep(batches, written)
+      this.#committed(batches, written)
     }
-    doubtful = undefined
-  }
-
-  function tryLater(error: unknown, batches: readonly CallBatch[]): void {
-    outage({ err: error, waiting: waiting.length }, 'call records could not be written')
-    failure = error instanceof AppError ? error : away(error)
-    writer.forget(batches.map(({ call_sid }) => call_sid))
-    timers.retry ??= clock.after(retryMs, begin)
+    this.#doubtful = undefined
   }
 
   /**
    * Follows on a rejoin after another node has declared this one dead. Calls that another node has begun to close
    * belong to it; this node has taken the others back. If this fails, it is done again.
    */
-  async function giveUpOthers(own: ReadonlySet<string>): Promise<void> {
-    const gone = new Set([...writer.open()].filter((call_sid) => !own.has(call_sid)))
-    for (const { call_sid } of waiting) {
+  async #giveUpOthers(own: ReadonlySet<string>): Promise<void> {
+    const gone = new Set([...this.#writer.open()].filter((call_sid) => !own.has(call_sid)))
+    for (const { call_sid } of this.#waiting) {
       // No other node can take a call that is not in the database yet.
-      if (!own.has(call_sid) && !gone.has(call_sid) && (await writer.isForeign(call_sid))) gone.add(call_sid)
+      if (!own.has(call_sid) && !gone.has(call_sid) && (await this.#writer.isForeign(call_sid)))
+        gone.add(call_sid)
     }
-    kept = undefined
-    waiting = waiting.filter((batch) => !gone.has(batch.call_sid) || isBeside(batch))
-    waitingBytes = waiting.reduce((bytes, batch) => bytes + (sizes.get(batch) ?? 0), 0)
-    writer.forget(gone)
-    for (const call_sid of gone) lost.add(call_sid)
-    for (const call_sid of lost) {
-      if (lost.size <= maxLost) break
-      lost.delete(call_sid)
-    }
-    log.error(
+    this.#kept = undefined
+    this.#waiting.keepOnly((batch) => !gone.has(batch.call_sid) || isBeside(batch))
+    this.#writer.forget(gone)
+    this.#addLost(gone)
+    this.#options.log.error(
       { calls: gone.size, kept: own.size },
       'another node declared this one dead and closed its calls',
     )
-    listener?.lost([...gone])
+    this.#listener?.lost([...gone])
   }
 
-  /** Reports whether a write can never succeed: it breaks a rule of the database, or a value fits no column. */
-  function isHopeless(error: unknown): boolean {
-    return (
-      database.brokenRule(error) !== undefined || error instanceof TypeError || error instanceof RangeError
-    )
-  }
-
-  async function commit(batches: readonly CallBatch[]): Promise<void> {
-    const step = (): Timer =>
-      clock.after(stepMs, () => {
-        committingMs += stepMs
-        timer = step()
-      })
-    let timer = step()
-    try {
-      const written = await database.commitBeside(async (session) => {
-        doubtful = undefined
-        const changed = await writer.write(session, batches)
-        doubtful = { batches, written: changed }
-        return changed
-      })
-      doubtful = undefined
-      keep(batches, written)
-    } finally {
-      timer.cancel()
-      committingMs = 0
+  #addLost(gone: ReadonlySet<string>): void {
+    for (const call_sid of gone) this.#lost.add(call_sid)
+    for (const call_sid of this.#lost) {
+      if (this.#lost.size <= maxLost) break
+      this.#lost.delete(call_sid)
     }
   }
 
-  function keep(batches: readonly CallBatch[], written: WrittenBatches): void {
-    failure = undefined
-    writer.keep(written)
+  async #commit(batches: readonly CallBatch[]): Promise<void> {
+    this.#commitTime.begin()
+    try {
+      const written = await this.#options.database.commitBeside(async (session) => {
+        this.#doubtful = undefined
+        const changed = await this.#writer.write(session, batches)
+        this.#doubtful = { batches, written: changed }
+        return changed
+      })
+      this.#doubtful = undefined
+      this.#committed(batches, written)
+    } finally {
+      this.#commitTime.end()
+    }
+  }
+
+  #committed(batches: readonly CallBatch[], written: WrittenBatches): void {
+    const { clock } = this.#options
+    this.#failure = undefined
+    this.#writer.keep(written)
     // The node that closes a lost call writes to it too, so its state here is soon out of date.
-    writer.forget(batches.map(({ call_sid }) => call_sid).filter((call_sid) => lost.has(call_sid)))
-    lastCommitAt = clock.monotonic()
-    timers.sync ??= clock.after(syncMs, syncInBackground)
-    if (written.notifications > 0) enqueued()
+    this.#writer.forget(
+      batches.map(({ call_sid }) => call_sid).filter((call_sid) => this.#lost.has(call_sid)),
+    )
+    this.#lastCommitAt = clock.monotonic()
+    this.#sync ??= clock.after(syncMs, () => this.#syncInBackground())
+    if (written.notifications > 0) this.#enqueued()
   }
 
-  function syncInBackground(): void {
-    timers.sync = undefined
-    database.durable().catch((error: unknown) => outage({ err: error }, 'call records are not on the disk'))
+  #syncInBackground(): void {
+    this.#sync = undefined
+    this.#options.database
+      .durable()
+      .catch((error: unknown) => this.#outage({ err: error }, 'call records are not on the disk'))
   }
 
-  /** Reports whether any of these batches still waits, which were all that waited at one moment. */
-  function areWaiting(batches: ReadonlySet<CallBatch>): boolean {
-    const [first] = waiting
-    return first !== undefined && batches.has(first)
+  /** Reports whether a write can never succeed: it breaks a rule of the database, or a value fits no column. */
+  #isHopeless(error: unknown): boolean {
+    const rule = this.#options.database.brokenRule(error)
+    return rule !== undefined || error instanceof TypeError || error instanceof RangeError
   }
 
-  /** Does not wait for batches that are written later: under load there are always some. */
-  async function flush(): Promise<void> {
-    const batches = new Set(waiting)
-    begin()
-    const { promise, resolve: done } = Promise.withResolvers<void>()
-    const own = { batches, done }
-    flushes.add(own)
-    await Promise.race([running, promise])
-    flushes.delete(own)
-    if (areWaiting(batches)) throw new Error('call records could not be written')
-    await database.durable()
+  #tryLater(error: unknown, batches: readonly CallBatch[]): void {
+    this.#outage({ err: error, waiting: this.#waiting.count }, 'call records could not be written')
+    this.#failure = error instanceof AppError ? error : away(error)
+    this.#writer.forget(batches.map(({ call_sid }) => call_sid))
+    this.#beginAfter(retryMs)
+  }
+}
+
+/**
+ * The time that a commit takes, counted in steps: a main thread that is held up, and could not have seen the end of the
+ * commit, is not taken for a database that does not respond.
+ */
+class CommitTime {
+  readonly #clock: Clock
+  #step: Timer | undefined
+  #countedMs = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
   }
 
-  async function flushAll(): Promise<void> {
-    do await flush()
-    while (waiting.length > 0)
+  get isLate(): boolean {
+    return this.#countedMs > lateMs
   }
 
-  lease.watch({
-    beaten: () => listener?.abandoned(),
-    cutOff: () => listener?.cutOff?.(),
-    lost: begin,
-    hasCalls: () => !writer.open().next().done,
-  })
+  begin(): void {
+    this.#step = this.#clock.after(stepMs, () => {
+      this.#countedMs += stepMs
+      this.begin()
+    })
+  }
 
-  return {
-    write(batch, urgency) {
-      if (lost.has(batch.call_sid) && !isBeside(batch)) return
-      const changes = batch.notifications.length + (batch.recordings?.length ?? 0)
-      const isPlain = batch.record === undefined && batch.ended !== true && changes === 0
-      const bytes = sizeOf(batch)
-      if (isPlain && waitingBytes + bytes > maxWaitingBytes) {
-        dropped += batch.events.length
-        return
-      }
-      waitingBytes += bytes
-      sizes.set(batch, bytes)
-      waiting.push(batch)
-      if (running !== undefined) return
-      if (urgency === 'now' || waiting.length >= maxPerTransaction) beginNow()
-      else timers.retry ??= clock.after(soonMs, begin)
-    },
-    refusal() {
-      const reason = refusal()
-      if (reason !== undefined && reason.code !== told?.code) troubled(reason)
-      told = reason
-      return reason
-    },
-    flush,
-    async settle(call_sid) {
-      if (waiting.some((batch) => batch.call_sid === call_sid)) await flush().catch(() => undefined)
-    },
-    async adopt() {
-      try {
-        return await adoption.adopt()
-      } catch (error) {
-        // This node has to rejoin first; then adoption is tried again.
-        if (error instanceof LeaseLostError) return []
-        throw error
-      }
-    },
-    watch(given) {
-      listener = given
-    },
-    onTrouble(given) {
-      troubled = given
-    },
-    onEnqueued(given) {
-      enqueued = given
-    },
-    async stop() {
-      await flushAll().catch((error: unknown) =>
-        log.error({ err: error, lost: waiting.length }, 'call records were lost at the stop'),
-      )
-      for (const pending of [timers.retry, timers.now, timers.sync]) pending?.cancel()
-    },
+  end(): void {
+    this.#step?.cancel()
+    this.#countedMs = 0
   }
 }
 
@@ -345,17 +389,9 @@ function away(cause?: unknown): AppError {
   })
 }
 
-// Objects take more memory than their text: names, and the list that a batch is.
-const bytesOfBatch = 500
-const bytesOfFact = 50
-
-/** Returns about as many bytes as the batch takes while it waits. */
-function sizeOf({ events, notifications }: CallBatch): number {
-  let bytes = bytesOfBatch
-  for (const one of [...events, ...notifications.map(({ payload }) => payload)])
-    for (const value of Object.values(one))
-      bytes += bytesOfFact + (typeof value === 'string' ? value.length : 0)
-  return bytes
+/** Reports whether the batch has nothing but journal events, without which records and hooks are still complete. */
+function hasOnlyEvents({ record, ended, notifications, recordings = [] }: CallBatch): boolean {
+  return record === undefined && ended !== true && notifications.length + recordings.length === 0
 }
 
 /**
