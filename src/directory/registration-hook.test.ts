@@ -121,7 +121,7 @@ describe('the registration hook', () => {
     ['REGISTER', '60', '<sip:bob@192.0.2.1>', 60],
     ['REGISTER', undefined, '<sip:bob@192.0.2.1>;expires=300', 300],
     ['REGISTER', '60', '"B, ob" <sip:bob@192.0.2.1>;expires=0, <sip:bob@192.0.2.2>;expires=90', 0],
-    ['REGISTER', '60', '<sip:bob@192.0.2.1>;expires=soon', 60],
+    ['REGISTER', '60', '<sip:bob@192.0.2.1>;expires=soon', null],
     ['REGISTER', '0', '*', 0],
     ['REGISTER', undefined, '<sip:bob@192.0.2.1>', null],
     ['INVITE', undefined, '<sip:bob@192.0.2.1>;expires=300', null],

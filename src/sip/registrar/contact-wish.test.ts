@@ -86,7 +86,11 @@ describe('the time of a registration', () => {
     ['the parameter of its Contact', '<sip:a@192.0.2.1>;expires=600', '60', 600],
     ['the header', '<sip:a@192.0.2.1>', '120', 120],
     ['an hour', '<sip:a@192.0.2.1>', undefined, 3_600],
-    ['the header where the parameter is none', '<sip:a@192.0.2.1>;expires=soon', '120', 120],
+    ['the header where the parameter has no value', '<sip:a@192.0.2.1>;expires', '120', 120],
+    ['an hour for a word, whatever the header', '<sip:a@192.0.2.1>;expires=soon', '120', 3600],
+    ['an hour for a negative number', '<sip:a@192.0.2.1>;expires=-1', undefined, 3600],
+    ['an hour for a negative number, also beside 0', '<sip:a@192.0.2.1>;expires=-1', '0', 3600],
+    ['an hour for a header that is a word', '<sip:a@192.0.2.1>', 'soon', 3600],
     ['a day at most', '<sip:a@192.0.2.1>;expires=999999', undefined, 86_400],
     [
       'a day at most, however large the number',

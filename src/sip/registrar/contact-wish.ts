@@ -65,13 +65,14 @@ function readPhone(contact: string, expires: string | undefined): PhoneWish {
 
 /**
  * Returns the lifetime that a request names, of a REGISTER for its first contact, as it was sent; undefined if it names
- * none. The contacts of a REGISTER have been read by then.
+ * none, or a malformed one. The contacts of a REGISTER have been read by then.
  */
 export function secondsWanted(request: SipRequest): number | undefined {
   const header = parseDeltaSeconds(headerOf(request, 'expires'))
   const [first] = headersOf(request, 'contact').flatMap(splitAddresses)
   if (request.method !== 'REGISTER' || first === undefined || first === '*') return header
-  return parseDeltaSeconds(parseNameAddr(first).params.get('expires')) ?? header
+  const own = parseNameAddr(first).params.get('expires')
+  return own === undefined ? header : parseDeltaSeconds(own)
 }
 
 export function isSaneValue(text: string, maxChars: number): boolean {

@@ -24,13 +24,16 @@ export type GrantedExpires =
   | { readonly kind: 'granted'; readonly seconds: number }
   | { readonly kind: 'too-brief'; readonly minSeconds: number }
 
-/** Prefers the Contact parameter to the Expires header; a malformed one counts as absent: RFC 3261 §10.2.1.1. */
+/**
+ * Prefers the Contact parameter to the Expires header (RFC 3261 §10.2.1.1). A malformed one, such as -1, counts as an
+ * hour (§20.10, §20.19), also beside a header: its sender wanted to be registered, and Expires is for other contacts.
+ */
 export function grantExpires(
   contactParam: string | undefined,
   header: string | undefined,
   bounds: ExpiresBounds = expiresBounds,
 ): GrantedExpires {
-  const asked = parseDeltaSeconds(contactParam) ?? parseDeltaSeconds(header) ?? bounds.defaultSeconds
+  const asked = parseDeltaSeconds(contactParam ?? header) ?? bounds.defaultSeconds
   if (asked === 0) return { kind: 'granted', seconds: 0 }
   if (asked < bounds.minSeconds) return { kind: 'too-brief', minSeconds: bounds.minSeconds }
   return { kind: 'granted', seconds: Math.min(asked, bounds.maxSeconds) }

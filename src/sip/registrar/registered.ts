@@ -7,6 +7,7 @@ import { supports } from '../message/session-expires.ts'
 import type { Binding } from './binding-store.ts'
 import type { Reply } from '../message/reply.ts'
 import { isWithoutNat } from './binding.ts'
+import { flowKeyOf } from './bindings.ts'
 import { isReliable } from '../transport/transports.ts'
 
 /** The time after which user agents behind NAT register again over UDP, which keeps its mapping open. */
@@ -29,9 +30,10 @@ export interface RegisteredFacts {
 
 export function registered({ bound, own, request, now, seconds, isRemoval = false }: RegisteredFacts): Reply {
   const isOwn = (binding: Binding): boolean => own.some(({ key }) => key === binding.key)
+  const isOfSender = (binding: Binding): boolean => own.some((sent) => isOfOneDevice(sent, binding))
   const leftOf = (binding: Binding): number => {
     const left = Math.ceil((binding.expiresAt - now) / 1000)
-    if (!isOwn(binding)) return left
+    if (!isOwn(binding) && !isOfSender(binding)) return left
     // Deviation from RFC 3261 §10.3 step 8: behind NAT, over UDP, the time in the response is shorter than the binding.
     const isKept = isReliable(binding.remote) || isWithoutNat(binding, request)
     return seconds ?? (isKept ? left : Math.min(keepAliveSeconds, left))
@@ -51,6 +53,11 @@ export function registered({ bound, own, request, now, seconds, isRemoval = fals
     for (const value of first.path) headers.push({ name: 'path', value })
   }
   return { status: 200, headers }
+}
+
+/** Reports whether two bindings came from one device, which must keep its NAT open for both. */
+function isOfOneDevice(one: Binding, other: Binding): boolean {
+  return one.callId === other.callId && flowKeyOf(one.remote) === flowKeyOf(other.remote)
 }
 
 /**

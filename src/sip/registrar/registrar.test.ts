@@ -306,6 +306,21 @@ describe('several phones of one user', () => {
     expect(await contactsOf()).toEqual(['sip:alice@10.0.0.6', 'sip:alice@10.0.0.5'])
   })
 
+  it('are each listed with the time that their device was granted, also when it repeats one of them', async () => {
+    const both = await sendWithDigest({ contacts: [at(5), at(6)], expires: '600' })
+    const granted = [`${at(6)};expires=30`, `${at(5)};expires=30`]
+    expect(headersOf(both, 'contact')).toEqual(granted)
+    expect(headersOf(await send({ contacts: [at(6)], expires: '600' }), 'contact')).toEqual(granted)
+    const one = await sendWithDigest({ contacts: [at(6)], expires: '600', callId: 'c' })
+    expect(headersOf(one, 'contact')).toEqual(granted)
+    const other = await sendWithDigest({ contacts: [at(7)], expires: '600', callId: 'other' }, from(9))
+    expect(headersOf(other, 'contact')).toEqual([
+      `${at(7)};expires=30`,
+      `${at(6)};expires=600`,
+      `${at(5)};expires=600`,
+    ])
+  })
+
   it('may come with one REGISTER, and one of them may leave', async () => {
     const response = await sendWithDigest({ contacts: [at(5), `${at(6)}, ${at(7)}`], expires: '600' }, tcp)
     expect(headersOf(response, 'contact')).toHaveLength(3)
