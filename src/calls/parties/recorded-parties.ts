@@ -56,17 +56,32 @@ export function updatedParties(message: SipMessage): RecordedParties | undefined
 /** Returns the parties. What cannot be read in the metadata ends no recording: there are then no participants. */
 export function recordedParties(request: SipMessage): RecordedParties {
   try {
-    return readParties(request)
+    return readParties(toldIn(request))
   } catch (error) {
     if (error instanceof AppError) return { participants: [], callerLine: 0, unread: error }
     throw error
   }
 }
 
-function readParties(request: SipMessage): RecordedParties {
-  const metadata = metadataIn(request)
-  const parties =
-    metadata === undefined ? ciscoParties(request) : partiesOf(readXml(metadata.content), request)
+/** What a message says of the parties. */
+interface Told {
+  readonly metadata: BodyPart | undefined
+  /** The values of X-Cisco-Recording-Participant. */
+  readonly named: readonly string[]
+  /** Empty if it has none. */
+  readonly sdp: string
+}
+
+function toldIn(message: SipMessage): Told {
+  return {
+    metadata: metadataIn(message),
+    named: headersOf(message, ciscoHeader),
+    sdp: sdpOf(message) ?? '',
+  }
+}
+
+function readParties({ metadata, named, sdp }: Told): RecordedParties {
+  const parties = metadata === undefined ? ciscoParties(named) : partiesOf(readXml(metadata.content), sdp)
   const [first, second] = inOrder(parties)
   if (first === undefined) throw unreadable('it names no participant')
   const participants = [
@@ -95,8 +110,8 @@ function metadataIn(message: SipMessage): BodyPart | undefined {
  * Parses `X-Cisco-Recording-Participant: sip:1001@192.0.2.1;media-index="0"`: one header for each party, with the lines
  * of its media.
  */
-function ciscoParties(request: SipMessage): readonly Party[] {
-  return headersOf(request, ciscoHeader)
+function ciscoParties(values: readonly string[]): readonly Party[] {
+  return values
     .flatMap(splitList)
     .slice(0, maxParties)
     .flatMap((value) => {
@@ -106,8 +121,8 @@ function ciscoParties(request: SipMessage): readonly Party[] {
     })
 }
 
-function partiesOf(document: XmlElement, request: SipMessage): readonly Party[] {
-  const labels = labelsOf(sdpOf(request) ?? '')
+function partiesOf(document: XmlElement, sdp: string): readonly Party[] {
+  const labels = labelsOf(sdp)
   const lineOf = new Map(
     allNamed(document, 'stream').map((stream) => [
       idOf(stream, 'stream_id'),
@@ -131,14 +146,14 @@ function partiesOf(document: XmlElement, request: SipMessage): readonly Party[] 
         .map((send) => lineOf.get(textOf(send, 'id') ?? send.text.trim()) ?? -1)
       return [{ ...party, line: lines.find((line) => line >= 0) }]
     })
-  return named(document, parties)
+  return namedByCall(document, parties)
 }
 
 /**
  * Replaces the parties by those that some clients copy from the From and To headers of the call. Streams are matched by
  * user name.
  */
-function named(document: XmlElement, parties: readonly Party[]): readonly Party[] {
+function namedByCall(document: XmlElement, parties: readonly Party[]): readonly Party[] {
   const [data] = allNamed(document, 'callData')
   if (data === undefined) return parties
   const [from, to] = (['from', 'to'] as const).map((name) => {
