@@ -4,25 +4,19 @@ import { actingFor } from '../../lib/acting-for.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createSid, traceIdOf } from '../../lib/ids.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
-import type { IncomingInvite, Remote, Reply } from '../../sip/sip.ts'
+import type { IncomingInvite, Reply } from '../../sip/sip.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
 import { refuseCaller } from '../bridge/caller-refusal.ts'
+import { traitsOf, type CallerTraits } from './caller-traits.ts'
 import { takePlace } from './take-place.ts'
 import { dialogUser } from '../leg/dialog-user.ts'
 import { checkIdentity } from '../inbound/check-identity.ts'
 import { identifyCarrier } from '../inbound/identify-carrier.ts'
 import { identifyUser } from '../inbound/identify-user.ts'
 import { identifyTeams, refuseStrayTeams } from '../inbound/identify-teams.ts'
-import {
-  carrierOf,
-  tenantOf,
-  trunkOf,
-  type Identity,
-  type Origin,
-  type OwnedIdentity,
-} from '../inbound/identity.ts'
+import { carrierOf, trunkOf, type Identity, type Origin, type OwnedIdentity } from '../inbound/identity.ts'
 import type { Asked } from '../parties/asked.ts'
-import { noteRecording, recordingArrival, recordingVerbs, refuseStrayRecording } from './recording-arrival.ts'
+import { noteRecording, recordingVerbs, refuseStrayRecording } from './recording-arrival.ts'
 import { receivedMedia } from '../siprec/received-streams.ts'
 import type { RecordedParties } from '../parties/recorded-parties.ts'
 import { createCallLog } from '../journal/call-log.ts'
@@ -43,7 +37,6 @@ import { StatusReporter } from '../leg/status-reporter.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
 import { unansweredIncoming } from '../leg/unanswered-invite.ts'
 import { localPlaceOf } from '../local-place.ts'
-import { apartFromPhones, reachableFor } from '../reachable-places.ts'
 import { serializeHostPort } from '../../sip/message/uri.ts'
 import type { ArrivalNeeds } from './needs.ts'
 
@@ -94,18 +87,6 @@ export async function serveInvite(arrival: Arrival, needs: ArrivalNeeds): Promis
   }
 }
 
-function reachableBy(
-  identity: OwnedIdentity,
-  address: string,
-  needs: ArrivalNeeds,
-): (place: Remote) => boolean {
-  if (tenantOf(identity) !== undefined) return (place) => needs.teams.isAddress(place.address)
-  // Many gateways of carriers have private addresses.
-  return carrierOf(identity) === undefined
-    ? reachableFor(address, identity.account, needs)
-    : apartFromPhones(identity.account, needs)
-}
-
 /**
  * Ends an arrival whose caller gave up, or, with `unconfirmed`, sent no PRACK, so that the stack has refused its
  * INVITE.
@@ -132,7 +113,8 @@ async function identify({ invite, asked, owed }: Arrival, needs: ArrivalNeeds): 
 
 function openLeg(arrival: Arrival, identity: OwnedIdentity, needs: ArrivalNeeds): Leg {
   const { clock, node, registry, tap } = needs
-  const started = toStarted(arrival, identity, needs)
+  const caller = traitsOf(identity, arrival.invite, needs)
+  const started = toStarted(arrival, identity, caller, needs)
   const log = createCallLog(needs.log, started, identity.account)
   const journal = new JournalWriter(started, {
     store: needs.store,
@@ -140,16 +122,10 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, needs: ArrivalNeeds)
     log,
     hidesDigits: identity.account.sensitive_digits,
   })
-  const isUser = carrierOf(identity) === undefined
-  const tenant = tenantOf(identity)
-  const { address } = arrival.invite.remote
-  arrival.invite.restrict(reachableBy(identity, address, needs))
-  if (tenant !== undefined) arrival.invite.nameContact(tenant.tenant_fqdn)
-  const media = tenantMedia(needs, {
-    owner: started.account_sid,
-    peers: isUser ? new Set([address]) : undefined,
-  })
-  const recording = recordingArrival(identity, arrival.invite)
+  const { reaches, peers, recording, protection } = caller
+  arrival.invite.restrict(reaches)
+  if (caller.contactName !== undefined) arrival.invite.nameContact(caller.contactName)
+  const media = tenantMedia(needs, { owner: started.account_sid, peers })
   arrival.recording = recording
   const leg: Leg = new Leg({
     session: new Session(clock),
@@ -157,14 +133,14 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, needs: ArrivalNeeds)
     journal,
     status: new StatusReporter(journal, node(), () => leg.session.status),
     media: recording === undefined ? media : receivedMedia(media, recording.callerLine),
-    protection: tenant === undefined ? undefined : { sdes: 'required' },
+    protection,
     clock,
     log,
     maxCallMs: needs.maxCallMs,
     onEnded: () => registry.ended(leg),
     recordings: needs,
   })
-  leg.media.goBy(carrierOf(identity)?.dtmf_type ?? 'rfc2833')
+  leg.media.goBy(caller.digitsBy)
   arrival.leg = leg
   arrival.invite.listen({
     ...listenEarly(leg),
@@ -182,12 +158,13 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, needs: ArrivalNeeds)
   return leg
 }
 
-function toStarted(arrival: Arrival, identity: OwnedIdentity, needs: ArrivalNeeds): StartedFact {
-  const { invite, asked, attemptedAt } = arrival
+function toStarted(
+  { invite, asked, attemptedAt }: Arrival,
+  identity: OwnedIdentity,
+  { facts }: CallerTraits,
+  needs: ArrivalNeeds,
+): StartedFact {
   const { account } = identity
-  const carrier = carrierOf(identity)
-  const trunk = trunkOf(identity)
-  const tenant = tenantOf(identity)
   const { apiBaseUrl } = needs.node()
   const local = localPlaceOf(needs.sip(), invite.remote)
   const sipAddress = serializeHostPort(local)
@@ -199,8 +176,8 @@ function toStarted(arrival: Arrival, identity: OwnedIdentity, needs: ArrivalNeed
     service_provider_sid: account.service_provider_sid,
     direction: 'inbound',
     ...asked.parties({
-      believesAsserted: trunk !== undefined,
-      registeredAs: carrier?.registration?.username,
+      believesAsserted: trunkOf(identity) !== undefined,
+      registeredAs: carrierOf(identity)?.registration?.username,
     }),
     sip_call_id: invite.callId,
     trace_id: traceIdOf(call_sid),
@@ -208,9 +185,7 @@ function toStarted(arrival: Arrival, identity: OwnedIdentity, needs: ArrivalNeed
     local_sip_address: sipAddress,
     remote_host: invite.remote.address,
     originating_sip_ip: asked.source,
-    ...(trunk === undefined ? {} : { originating_sip_trunk_name: trunk }),
-    ...(tenant === undefined ? {} : { ms_teams_tenant: tenant.tenant_fqdn }),
-    trunk: trunk ?? 'user',
+    ...facts,
     service_url: apiBaseUrl ?? `sip:${sipAddress}`,
     attempted_at: attemptedAt,
     is_record_disabled: account.disable_cdrs,

@@ -63,7 +63,7 @@ export function recordedParties(request: SipMessage): RecordedParties {
   }
 }
 
-/** What a message says of the parties. */
+/** The parts of a message that tell of the parties. */
 interface Told {
   readonly metadata: BodyPart | undefined
   /** The values of X-Cisco-Recording-Participant. */
