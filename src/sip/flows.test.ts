@@ -411,7 +411,20 @@ describe('a gateway over TCP', () => {
     closing.push(async () => gateway.close())
     const { sip } = await start(undefined, { ...standardTimers, lostConnectionMs: 50 })
     const uri = `sip:b@127.0.0.1:${(gateway.address() as AddressInfo).port};transport=tcp`
-    const { outcome } = sip.invite({ uri, from: 'sip:a@127.0.0.1', to: uri })
-    expect(await outcome).toMatchObject({ kind: 'refused', response: { status: 503 } })
+    const invite = sip.invite({ uri, from: 'sip:a@127.0.0.1', to: uri })
+    expect(await invite.outcome).toMatchObject({ kind: 'refused', response: { status: 503 } })
+    expect(invite.wasSent).toBe(true)
+  })
+
+  it('where nothing listens is sent nothing, and the INVITE says so', async () => {
+    const gateway = createServer().listen(0, '127.0.0.1')
+    await once(gateway, 'listening')
+    const uri = `sip:b@127.0.0.1:${(gateway.address() as AddressInfo).port};transport=tcp`
+    gateway.close()
+    await once(gateway, 'close')
+    const { sip } = await start()
+    const invite = sip.invite({ uri, from: 'sip:a@127.0.0.1', to: uri })
+    expect(await invite.outcome).toMatchObject({ kind: 'refused', response: { status: 503 } })
+    expect(invite.wasSent).toBe(false)
   })
 })

@@ -148,6 +148,8 @@ export type InviteOutcome =
 export interface OutgoingInvite {
   readonly callId: string
   readonly outcome: Promise<InviteOutcome>
+  /** Whether an INVITE was handed to the network. It is not while a connection is opened, or if none can be. */
+  readonly wasSent: boolean
   /**
    * Sends CANCEL once a provisional response has arrived (RFC 3261 §9.1). The outcome is then always `refused`, with
    * 487: should a 200 cross the CANCEL, the stack sends ACK and BYE.

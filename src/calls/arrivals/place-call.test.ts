@@ -566,6 +566,16 @@ describe('a call to a user with several phones', () => {
     expect(engine.store.notifications.at(-1)).toMatchObject({ call_status: 'busy', sip_status: 603 })
   })
 
+  it('notes of one that another was quicker than that it was withdrawn, if its INVITE was not sent yet', async () => {
+    const { engine, sent, call_sid } = await ring()
+    sent[0]!.wasSent = false
+    sent[1]!.answer()
+    await settle()
+    const ends = engine.store.journalOf(call_sid).filter((event) => event.type === 'attempt-ended')
+    expect(ends).toMatchObject([{ outcome: 'answered' }, { outcome: 'withdrawn' }])
+    expect(ends[1]).not.toHaveProperty('sip_status')
+  })
+
   it('is cancelled at all of them when it is given up', async () => {
     const { engine, sent, call_sid } = await ring()
     await engine.calls.hangUp(account.account_sid, call_sid)
@@ -849,6 +859,29 @@ describe('a call to a phone', () => {
       { trunk: 'first', sip_gateway_sid: '5.5.5.5', outcome: 'silent', post_dial_delay_ms: 2000 },
       { trunk: 'first', sip_gateway_sid: '10.0.0.9', outcome: 'answered', post_dial_delay_ms: 20_000 },
     ])
+  })
+
+  it('names a gateway unreachable that no INVITE could be sent to, by a lost connection or within two seconds', async () => {
+    for (const after of [503, 'silence'] as const) {
+      const engine = arrange()
+      const { call_sid } = await placeFrom(engine)
+      engine.sent[0]!.wasSent = false
+      if (after === 503) engine.sent[0]?.refuse(503)
+      else engine.clock.advance(2_000)
+      await settle()
+      engine.sent[1]!.wasSent = false
+      engine.sent[1]?.refuse(503)
+      await settle()
+      const waited = after === 503 ? 0 : 2_000
+      expect(endsOf(engine, call_sid)).toEqual([
+        `5.5.5.5: unreachable, the INVITE could not be sent, ${waited} ms`,
+        '10.0.0.9: unreachable, the INVITE could not be sent, 0 ms',
+      ])
+      expect(engine.gatewaySigns).toEqual(['5.5.5.5: silent', '10.0.0.9: silent'])
+      expect(engine.store.records[0]).toMatchObject({
+        termination_reason: expect.stringMatching(/^failed: the INVITE could not be sent to \S+$/),
+      })
+    }
   })
 
   it('tries each address of a gateway for two seconds, and finds the gateway dead with the last one', async () => {

@@ -24,10 +24,7 @@ export type AttemptFact = AttemptPlaces & {
 }
 
 /** The outcome of one INVITE at one place. */
-export type AttemptEndedFact = CallAttempt & {
-  readonly type: 'attempt-ended'
-  readonly outcome: Exclude<CallAttempt['outcome'], 'withdrawn'>
-}
+export type AttemptEndedFact = CallAttempt & { readonly type: 'attempt-ended' }
 
 /** Several places of an attempt rang together, and this one answered. */
 export type BranchAnsweredFact = AttemptPlaces & { readonly type: 'branch-answered' }

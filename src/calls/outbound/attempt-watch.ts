@@ -2,6 +2,7 @@
 // outcome. Journals the outcome of each attempt, and passes on what it says about the state of a gateway.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { headerOf, type SipResponse } from '../../sip/message/message.ts'
+import type { CallAttempt } from '../../contracts/call-record.ts'
 import { tagOf } from '../../sip/message/name-addr.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { InviteOutcome, OutgoingInvite, Remote } from '../../sip/sip.ts'
@@ -24,6 +25,7 @@ export class AttemptWatch {
   readonly #options: AttemptWatchOptions
   readonly #beganAt: number
   #timer: Timer | undefined
+  #invite: Pick<OutgoingInvite, 'wasSent'> | undefined
   #wasHeard = false
   #delayMs: number | undefined
 
@@ -34,14 +36,15 @@ export class AttemptWatch {
   }
 
   /**
-   * Resolves with the outcome of the INVITE, which has just been sent. If the place does not respond within
+   * Resolves with the outcome of the INVITE, which is being sent. If the place does not respond within
    * `silenceMs`, that is a refusal, and `abandon` is called.
    */
   async outcomeOf(
-    invite: Pick<OutgoingInvite, 'outcome'>,
+    invite: Pick<OutgoingInvite, 'outcome' | 'wasSent'>,
     silenceMs: number | undefined,
     abandon: () => void,
   ): Promise<InviteOutcome> {
+    this.#invite = invite
     if (silenceMs === undefined || this.#wasHeard) return invite.outcome
     const { promise: silence, resolve } = Promise.withResolvers<InviteOutcome>()
     this.#timer = this.#options.clock.after(silenceMs, () => {
@@ -68,14 +71,18 @@ export class AttemptWatch {
     if (leg.hasEnded) return
     const { response } = outcome
     const isSilent = isMadeHere(response)
-    this.#noted(isSilent ? { kind: 'silent' } : signOf(response))
+    const isUnsent = this.#invite?.wasSent === false && isWithoutSender(response)
+    if (isSilent || !isUnsent) this.#noted(isSilent ? { kind: 'silent' } : signOf(response))
+    const heard = {
+      outcome: outcome.kind,
+      cause: `${response.status} ${response.reason}`,
+      sip_status: response.status,
+    }
     leg.journal.note({
       type: 'attempt-ended',
       ...namesOf(this.#attempt),
       remote_host: address,
-      outcome: isSilent ? 'silent' : outcome.kind,
-      cause: isSilent ? 'no response' : `${response.status} ${response.reason}`,
-      ...(isSilent ? {} : { sip_status: response.status }),
+      ...(isUnsent ? unsent(isSilent) : isSilent ? unheard : heard),
       post_dial_delay_ms: this.#delayMs ?? this.#passed(),
     })
   }
@@ -100,6 +107,17 @@ export class AttemptWatch {
   }
 }
 
+type End = Pick<CallAttempt, 'outcome' | 'cause'>
+
+const unheard: End = { outcome: 'silent', cause: 'no response' }
+
+/** Returns the end of an INVITE that was never sent: for a failure, or since another place answered before. */
+function unsent(isFailure: boolean): End {
+  return isFailure
+    ? { outcome: 'unreachable', cause: 'the INVITE could not be sent' }
+    : { outcome: 'withdrawn', cause: 'the INVITE was given up before it could be sent' }
+}
+
 /** Returns the sign of a response. A 503 with Retry-After makes the gateway rest until then: RFC 3261 §21.5.4. */
 function signOf(response: SipResponse): GatewaySign {
   const seconds = /^\s*(\d{1,9})/.exec(headerOf(response, 'retry-after') ?? '')?.[1]
@@ -111,7 +129,11 @@ function signOf(response: SipResponse): GatewaySign {
 /** Returns whether the stack made the response. Such a response has no Via and no tag, and no far end has responded. */
 export function isMadeHere(response: SipResponse): boolean {
   const isOfStack = response.status === 408 || response.status === 503
-  return isOfStack && headerOf(response, 'via') === undefined && tagOf(headerOf(response, 'to')) === undefined
+  return isOfStack && isWithoutSender(response)
+}
+
+function isWithoutSender(response: SipResponse): boolean {
+  return headerOf(response, 'via') === undefined && tagOf(headerOf(response, 'to')) === undefined
 }
 
 function noResponse(): SipResponse {

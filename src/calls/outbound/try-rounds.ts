@@ -39,12 +39,14 @@ export async function tryRounds(
 function unheard(response: SipResponse, round: Round, { journal }: Leg): RefusalFact | undefined {
   if (!isMadeHere(response)) return undefined
   const places = round.map(({ place }) => place).join(', ')
-  const { remote_host = '', post_dial_delay_ms = 0 } = journal.facts.attempts?.at(-1) ?? {}
+  const { remote_host = '', post_dial_delay_ms = 0, outcome } = journal.facts.attempts?.at(-1) ?? {}
   const at = remote_host === '' || places.includes(remote_host) ? places : `${places} (${remote_host})`
   const sentence =
-    response.status === 408
-      ? `no response came from ${at} within ${Math.round(post_dial_delay_ms / 1000)} s`
-      : `the INVITE could not be sent to ${at}, or its connection was lost before any response`
+    outcome === 'unreachable'
+      ? `the INVITE could not be sent to ${at}`
+      : response.status === 408
+        ? `no response came from ${at} within ${Math.round(post_dial_delay_ms / 1000)} s`
+        : `the INVITE could not be sent to ${at}, or its connection was lost before any response`
   const { fact } = toRefusal(new AppError('sip_unreachable', sentence))
   return { ...fact, sip_status: response.status }
 }

@@ -55,6 +55,7 @@ export class SentInvite implements OutgoingInvite {
   #remote: Remote | undefined
   #latest: SipRequest
   #transaction: ClientTransaction | undefined
+  #wasSent = false
   #cancelHeaders: readonly HeaderField[] | undefined
   #isSettled = false
   #lingering: Timer | undefined
@@ -93,6 +94,10 @@ export class SentInvite implements OutgoingInvite {
 
   get localTag(): string {
     return this.#localTag
+  }
+
+  get wasSent(): boolean {
+    return this.#wasSent || this.#transaction?.hasLeft === true
   }
 
   cancel(headers: readonly HeaderField[] = []): void {
@@ -164,7 +169,10 @@ export class SentInvite implements OutgoingInvite {
         if (this.#raise(response)) this.#transmit(remote)
         else this.respond(response, invite)
       },
-      sent: (transaction) => (this.#transaction = transaction),
+      sent: (transaction) => {
+        this.#wasSent = this.wasSent
+        this.#transaction = transaction
+      },
       isOver: () => this.#isCancelled(),
     })
     if (this.#cancelHeaders !== undefined) this.#transaction?.cancel(this.#cancelHeaders)

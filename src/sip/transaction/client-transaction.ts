@@ -59,6 +59,7 @@ export class ClientTransactionMachine implements ClientTransaction {
   #state: ClientState
   #retransmitMs = 0
   #wasSent = false
+  #hasLeft = false
   #isOnItsWay = false
   #isLost = false
   #cancelHeaders: readonly HeaderField[] = []
@@ -83,6 +84,10 @@ export class ClientTransactionMachine implements ClientTransaction {
 
   get remote(): Remote {
     return this.#outgoing.remote
+  }
+
+  get hasLeft(): boolean {
+    return this.#hasLeft
   }
 
   get state(): ClientState {
@@ -212,7 +217,7 @@ export class ClientTransactionMachine implements ClientTransaction {
     const isRepeated = this.#wasSent
     this.#wasSent = true
     this.#options.send(this.#outgoing, isRepeated).then(
-      () => (this.#isOnItsWay = true),
+      () => (this.#hasLeft = this.#isOnItsWay = true),
       () => this.#sendFailed(),
     )
   }

@@ -47,6 +47,8 @@ export interface ClientTransaction {
   readonly request: SipRequest
   readonly branch: string
   readonly state: 'calling' | 'trying' | 'proceeding' | 'accepted' | 'completed' | 'terminated'
+  /** Whether the request was handed to the network, and not only to a connection that is being opened. */
+  readonly hasLeft: boolean
   /** Reports whether a response to it may come from there; also once it is over. */
   hears(from: Remote): boolean
   /** INVITE only: sends CANCEL once, now or as soon as a provisional response has arrived (RFC 3261 §9.1). */

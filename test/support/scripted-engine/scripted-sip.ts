@@ -178,6 +178,7 @@ export class ScriptedOutgoing implements OutgoingInvite {
   cancelled: readonly HeaderField[] | undefined
   /** Whether it does not respond to a CANCEL. */
   isSilent = false
+  wasSent = true
   /** The outcome; undefined while it rings. */
   result: InviteOutcome['kind'] | undefined
   readonly #resolve: (outcome: InviteOutcome) => void
