@@ -413,6 +413,43 @@ describe('fetch', () => {
     await whenEmpty()
   })
 
+  it('lends a file that broke off while its head was decoded to no one else', async () => {
+    const broken = Promise.withResolvers<void>()
+    let isFirst = true
+    const fetcher = makeFetcher({
+      async decode({ source, target }, { onHead }) {
+        const waits = isFirst
+        isFirst = false
+        await writeFile(target, wav({ samples: 40_000 }))
+        if (waits)
+          await until('the source to break off', async () =>
+            isGrowing(source).then(
+              () => false,
+              () => true,
+            ),
+          )
+        broken.resolve()
+        onHead?.()
+        return new Promise(() => {})
+      },
+    })
+    const mp3 = Buffer.concat([Buffer.from('ID3'), Buffer.alloc(500_000, 'x')])
+    let requests = 0
+    const server = await serveLocally((_request, response) => {
+      requests += 1
+      response.writeHead(200, { 'content-length': mp3.length })
+      response.write(mp3.subarray(0, 50_000))
+      setTimeout(() => response.write(mp3.subarray(50_000, 100_000)), 800)
+      if (requests === 1) setTimeout(() => response.destroy(), 1000)
+    })
+    closing.push(() => server.close())
+    const first = await fetcher.fetch(server.url, {})
+    await broken.promise
+    const second = await fetcher.fetch(server.url, {})
+    expect(second.path).not.toBe(first.path)
+    closing.push(() => fetcher.stop())
+  })
+
   it('refuses a forbidden address', async () => {
     await expect(makeFetcher().fetch('http://169.254.169.254/latest.wav', {})).rejects.toMatchObject({
       code: 'hook_refused_address',

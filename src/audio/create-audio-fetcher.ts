@@ -53,6 +53,8 @@ interface Fetching {
   readonly stop: AbortController
   readonly count: (bytes: number) => void
   counted: number
+  /** True once a part of it has failed. It is not lent to anyone else then. */
+  isBroken: boolean
 }
 
 const megabyte = 1024 * 1024
@@ -108,6 +110,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
       decoded: join(directory, `${id}.wav`),
       stop: new AbortController(),
       counted: 0,
+      isBroken: false,
       count(bytes) {
         held.take(tenant, bytes)
         begun.counted += bytes
@@ -198,12 +201,15 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
       return known
     }
     await markAsGrowing(one.source)
-    const arrived = settle(whole, one.source, name)
+    const arrived = settle(one, { work: whole, path: one.source, name })
     const decoded = head.kind === 'wav' ? undefined : await decodeGrowing(one, head.kind, name)
-    return lent.add(name, {
+    const clip = lent.add(name, {
       path: decoded?.path ?? one.source,
       onReturned: () => void end(one, [arrived, ...(decoded === undefined ? [] : [decoded.work])]),
     })
+    // It may have broken off while its first seconds were being decoded.
+    if (one.isBroken) lent.withdraw(name)
+    return clip
   }
 
   /** Resolves when the first seconds can be played. */
@@ -216,17 +222,21 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     await markAsGrowing(path)
     const head = Promise.withResolvers<void>()
     const decoding = decode({ kind, source, target: path }, { signal: stop.signal, onHead: head.resolve })
-    const work = settle(decoding.then(count), path, name)
+    const work = settle(one, { work: decoding.then(count), path, name })
     await Promise.race([head.promise, decoding])
     return { path, work }
   }
 
   /** Records in the file how it ended. A broken file is not lent again. */
-  async function settle(work: Promise<unknown>, path: string, name: string): Promise<void> {
+  async function settle(
+    one: Fetching,
+    { work, path, name }: { readonly work: Promise<unknown>; readonly path: string; readonly name: string },
+  ): Promise<void> {
     try {
       await work
       await markAsWhole(path)
     } catch (error) {
+      one.isBroken = true
       lent.withdraw(name)
       const failure = toAudioError(error, maxFileBytes)
       const reason =

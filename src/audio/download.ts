@@ -85,10 +85,11 @@ async function receive(options: DownloadOptions, begin: (head: Head) => void): P
       return
     inTime.cancel()
     await file.toDisk()
+    stop.signal.throwIfAborted()
     const name = createHash('sha256').update(`${url}\n${expected}\n`).update(head).digest('hex')
     begin({ kind, name: expected === undefined ? undefined : name })
   }
-  const sink: BodySink = async (chunk) => {
+  const take = async (chunk: Buffer): Promise<void> => {
     const hadKind = head.length >= kindBytes
     if (head.length < headBytes) head = Buffer.concat([head, chunk.subarray(0, headBytes - head.length)])
     // Checked before the rest arrives: an HTML page is refused at its first bytes.
@@ -100,6 +101,8 @@ async function receive(options: DownloadOptions, begin: (head: Head) => void): P
     const isLong = bytes >= largeBytes || clock.monotonic() - startedMs >= patienceMs
     if (!isDecided && isLong && head.length >= headBytes) await decide()
   }
+  let taking: Promise<void> | undefined
+  const sink: BodySink = (chunk) => (taking = take(chunk))
   try {
     const get = (from: string): Promise<AnswerHead> =>
       outgoing.request({
@@ -137,6 +140,9 @@ async function receive(options: DownloadOptions, begin: (head: Head) => void): P
     return { digest: digest.digest('hex'), bytes, kind }
   } finally {
     inTime.cancel()
+    // A request that is stopped ends at once. What it has brought may still wait for the disk, and would open the file
+    // after it was closed.
+    await taking?.catch(() => undefined)
   }
 }
 
