@@ -28,6 +28,19 @@ const withHeaders = (...headers: [string, string][]) =>
   })
 
 describe('reasonHeaderOf', () => {
+  it('has a bound: values beyond it lose their texts, and then are left out', () => {
+    const long = `Q.850;cause=17;text="${'x'.repeat(300)}"`
+    const of = (...values: string[]): string | undefined =>
+      reasonHeaderOf(withHeaders(...values.map((value): [string, string] => ['reason', value])))
+    expect(of(long)).toBe(long)
+    expect(of(long, long)).toBe(`${long},Q.850;cause=17`)
+    expect(of(`SIP ;text="${'y'.repeat(8_000)}"; cause=486`)).toBe('SIP;cause=486')
+    expect(of('z'.repeat(8_000))).toBeUndefined()
+    expect(of('z'.repeat(8_000), 'SIP;cause=486')).toBe('SIP;cause=486')
+    expect(of(`SIP;cause=${'4'.repeat(8_000)}`)).toBeUndefined()
+    expect(of(...Array.from({ length: 128 }, () => long))?.length).toBeLessThanOrEqual(512)
+  })
+
   const reasonIsTidied = covers({
     section: 'Events: sip_reason_header',
     says: 'White space around ";" is normalised; several headers arrive separated by commas.',

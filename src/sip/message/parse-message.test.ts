@@ -119,6 +119,14 @@ describe('parseMessage', () => {
     expect(parseMessage(bytes('SIP/2.0 200 \r\n\r\n'))).toMatchObject({ status: 200, reason: '' })
   })
 
+  it('keeps of a reason phrase what a response to another side may have', () => {
+    const line = `SIP/2.0 486 Bu\0sy\x07 ${'x'.repeat(1_000)}`
+    const message = parseMessage(bytes(`${line}\r\n\r\n`))
+    const reason = `Bu sy  ${'x'.repeat(messageLimits.reasonChars - 7)}`
+    expect(message).toMatchObject({ status: 486, reason })
+    expect(() => serializeMessage(message)).not.toThrow()
+  })
+
   it('counts Content-Length in bytes and ignores what follows', () => {
     const message = parseMessage(options(`Content-Length: ${Buffer.byteLength('héllo€')}\r\n`, 'héllo€xx'))
     expect(Buffer.from(message.body).toString()).toBe('héllo€')

@@ -12,6 +12,8 @@ export const messageLimits = {
   /** The limit of one header field with its continuation lines. Identity and Geolocation bodies stay under 4 kB. */
   headerChars: 8_192,
   headerCount: 128,
+  /** The limit of a reason phrase, which is passed on to the other side of a call and to hooks; the rest is cut. */
+  reasonChars: 128,
 } as const
 
 const lineFeed = 0x0a
@@ -206,7 +208,7 @@ function toMessage(line: string, headers: readonly HeaderField[]): SipMessage {
   const response = statusLine.exec(line)
   if (response !== null) {
     const [, version = '', status = '', reason = ''] = response
-    return { kind: 'response', version, status: Number(status), reason, headers, body: noBytes }
+    return { kind: 'response', version, status: Number(status), reason: sane(reason), headers, body: noBytes }
   }
   const request = requestLine.exec(line)
   if (request === null) throw malformed('Start line is neither a request line nor a status line')
@@ -217,6 +219,11 @@ function toMessage(line: string, headers: readonly HeaderField[]): SipMessage {
   }
   const isCut = line[method.length + 1 + uri.length + 1] === ' '
   return { kind: 'request', version, method, uri: isCut ? `${uri} ` : uri, headers, body: noBytes }
+}
+
+/** Returns the reason phrase without control characters: RFC 3261 §25.1 has none there, and no response may have one. */
+function sane(reason: string): string {
+  return reason.slice(0, messageLimits.reasonChars).replaceAll(controls, ' ')
 }
 
 /** Leaves out the Request-URI: no target has a name of that length. */
