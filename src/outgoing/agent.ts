@@ -13,9 +13,6 @@ export interface AgentOptions {
   readonly maxConnections?: number | undefined
 }
 
-// WebSockets bring transcripts and control messages.
-const maxMessageBytes = 1024 * 1024
-
 export function createAgent(options: AgentOptions): Agent {
   return new Agent({
     connect: createConnector(options),
@@ -31,7 +28,6 @@ export function createAgent(options: AgentOptions): Agent {
     // Exchange keeps these times; a second set of timers per request would be wasted.
     headersTimeout: 0,
     bodyTimeout: 0,
-    webSocket: { maxPayloadSize: maxMessageBytes },
   })
 }
 

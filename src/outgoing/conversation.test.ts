@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { createServer, type AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { serveWebSockets, type WebSocketHandlers } from '../../test/support/web-socket.ts'
 import { silentLogger } from '../lib/log.ts'
@@ -30,6 +32,13 @@ const conversation = (url: string, more: Partial<Conversation> = {}): Conversati
   maxBytes: 1000,
   ...more,
 })
+
+/** Returns the response that accepts a handshake (RFC 6455 §4.2.2). */
+function switching(head: string): string {
+  const key = /sec-websocket-key: (\S+)/i.exec(head)?.[1] ?? ''
+  const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
+  return `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`
+}
 
 describe('converse', () => {
   it('says all in order and ends when enough was heard', async () => {
@@ -76,6 +85,28 @@ describe('converse', () => {
     await expect(outgoing().converse(conversation(url.href, { hear }))).rejects.toThrow('not this')
   })
 
+  it('hears no more once it has ended, and cuts a server that does not close in its turn', async () => {
+    const closed = Promise.withResolvers<void>()
+    const server = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.on('close', () => closed.resolve())
+      socket.once('data', (head: Buffer) => {
+        socket.write(switching(head.toString('latin1')))
+        const talking = setInterval(() => socket.write(Buffer.from([0x81, 1, 0x78])), 20)
+        socket.on('close', () => clearInterval(talking))
+        socket.on('data', () => {})
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    open.push({ close: () => new Promise((resolve) => void server.close(() => resolve())) })
+    let heard = 0
+    const hear = (): boolean => ++heard >= 1
+    const { port } = server.address() as AddressInfo
+    await outgoing().converse(conversation(`ws://127.0.0.1:${port}/`, { hear }))
+    await closed.promise
+    expect(heard).toBe(1)
+  })
+
   it('is cut when the client closes', async () => {
     let isReached = (): void => {}
     const reached = new Promise<void>((resolve) => (isReached = resolve))
@@ -107,7 +138,7 @@ describe('converse', () => {
     })
     const rebinding = outgoing({ allow: [], resolve: async () => [{ address: '127.0.0.1', family: 4 }] })
     await expect(rebinding.converse(conversation(`ws://rebound.example:${url.port}/`))).rejects.toMatchObject(
-      { code: 'hook_unreachable' },
+      { code: 'hook_refused_address' },
     )
     expect(visits).toBe(0)
   })

@@ -10,6 +10,8 @@ import type { OutgoingAnswer, OutgoingRequest, Outgoing, StreamedBody } from './
 import { createNames } from '../network/create-names.ts'
 import type { ResolvedAddress } from '../network/names.ts'
 import { TenantPool } from '../lib/bounds/tenant-pool.ts'
+import { converse } from './conversation.ts'
+import { createSockets } from './create-sockets.ts'
 import { Exchange } from './exchange.ts'
 import { isLostConnection, refusedAddress, toOutgoingError } from './errors.ts'
 
@@ -33,6 +35,9 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   const isAllowed = createAddressGuard(options.allow)
   /** The requests without a response, each with whether a connection to its origin was opened meanwhile. */
   const waiting = new Set<{ readonly origin: string; isFresh: boolean }>()
+  const sockets = createSockets({ allow: options.allow, resolve, clock })
+  /** One for each conversation, to cut it. */
+  const conversations = new Set<AbortController>()
   let opened: Promise<Agent> | undefined
   let isClosed = false
 
@@ -122,18 +127,24 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
       // RFC 6455 §3: the URL of a WebSocket has no fragment, and a request over HTTP leaves it out as well.
       target.hash = ''
       const address = target.href.replace(/^http/, 'ws')
+      if (isClosed) throw new Error('the client is closed')
+      const cut = new AbortController()
+      const signals = signal === undefined ? [cut.signal] : [signal, cut.signal]
       const tenant = actingTenant()
       running.take(tenant, 1)
+      conversations.add(cut)
       try {
-        const [agent, { converse }] = await Promise.all([agentOf(), import('./conversation.ts')])
-        signal?.throwIfAborted()
-        await converse({ ...conversation, url: address }, agent, clock)
+        await converse({ ...conversation, url: address, signal: AbortSignal.any(signals) }, sockets, clock)
+      } catch (error) {
+        throw cut.signal.aborted ? toOutgoingError(error, subject) : error
       } finally {
+        conversations.delete(cut)
         running.give(tenant, 1)
       }
     },
     async close() {
       isClosed = true
+      for (const cut of conversations) cut.abort(new Error('the client was closed'))
       const agent = await opened
       if (agent?.destroyed === false) await agent.destroy()
     },

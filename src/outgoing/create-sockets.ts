@@ -40,7 +40,7 @@ export function createSockets({ allow, resolve, clock }: SocketsOptions): Socket
       parseTarget(url.replace(/^ws/i, 'http'))
       const wishes = {
         headers: { ...headers },
-        followRedirects: true,
+        followRedirects: maxRedirects > 0,
         maxRedirects,
         maxPayload: maxMessageBytes,
         perMessageDeflate: false,
