@@ -15,6 +15,13 @@ const names = 'DNS:sti.example'
 const origid = '123e4567-e89b-12d3-a456-426614174000'
 const numbers = { calling: '+1 (555) 123-0001', called: ['+15551230002'] }
 
+/** Returns the certificate with another number at the end of the name of its curve, P-256. */
+function onUnknownCurve(pem: string): string {
+  const der = Buffer.from(pem.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64').toString('hex')
+  const other = Buffer.from(der.replace('2a8648ce3d030107', '2a8648ce3d030177'), 'hex')
+  return `-----BEGIN CERTIFICATE-----\n${other.toString('base64')}\n-----END CERTIFICATE-----\n`
+}
+
 describe('a calling number', () => {
   let authority: Authority
   let own: Certificate
@@ -64,6 +71,7 @@ describe('a calling number', () => {
     at('rsa', authority.issue({ names, isForNumbers: true, isRsa: true }).certificates)
     at('text', 'no certificate')
     at('broken', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----')
+    at('foreign', onUnknownCurve(own.certificates))
     at('many', own.certificates.repeat(6))
     keys.set('chain', issued.key)
   })
@@ -212,6 +220,7 @@ describe('a calling number', () => {
     ['signed by one for web pages', () => headerOf({}, 'plain'), 'certificate_not_trusted', 'RFC 8226'],
     ['signed by one that has expired', () => headerOf({}, 'expired'), 'certificate_not_trusted', 'expired'],
     ['signed by one of RSA', () => headerOf({}, 'rsa'), 'certificate_not_trusted', 'P-256'],
+    ['signed by one of an unknown curve', () => headerOf({}, 'foreign'), 'certificate_not_trusted', 'P-256'],
     ['signed by a text', () => headerOf({}, 'text'), 'certificate_unavailable', 'PEM'],
     [
       'signed by nothing that can be read',

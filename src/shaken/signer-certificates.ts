@@ -41,8 +41,7 @@ export class SignerCertificates {
   async keyOf(url: string, authorities: readonly X509Certificate[]): Promise<KeyObject> {
     const [own, ...others] = await this.#chainAt(url)
     if (own === undefined) throw new NotProven('certificate_unavailable', 'x5u names no certificate')
-    demandTrust(own, others, { authorities, now: this.#options.clock.now() })
-    return own.publicKey
+    return demandTrust(own, others, { authorities, now: this.#options.clock.now() })
   }
 
   #chainAt(url: string): Promise<readonly X509Certificate[]> {
@@ -107,17 +106,20 @@ interface Trust {
   readonly now: number
 }
 
-/** Throws NotProven. */
-function demandTrust(own: X509Certificate, others: readonly X509Certificate[], trust: Trust): void {
-  const { asymmetricKeyType, asymmetricKeyDetails } = own.publicKey
-  if (asymmetricKeyType !== 'ec' || asymmetricKeyDetails?.namedCurve !== 'prime256v1')
+/** Returns the key of the certificate. Throws NotProven. */
+function demandTrust(own: X509Certificate, others: readonly X509Certificate[], trust: Trust): KeyObject {
+  const key = keyIn(own)
+  if (key?.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
     throw untrusted('its key is not a P-256 key')
   if (!own.raw.includes(numberList)) throw untrusted('it is not for telephone numbers (RFC 8226)')
   let last = own
   for (let length = 1; length <= maxChain; length++) {
     demandTime(last, trust.now)
     const issuer = trust.authorities.find((one) => isIssuedBy(last, one))
-    if (issuer !== undefined) return demandTime(issuer, trust.now)
+    if (issuer !== undefined) {
+      demandTime(issuer, trust.now)
+      return key
+    }
     const next = others.find((one) => one !== last && isIssuedBy(last, one))
     if (next === undefined) break
     last = next
@@ -126,7 +128,18 @@ function demandTrust(own: X509Certificate, others: readonly X509Certificate[], t
 }
 
 function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
-  return issuer.ca && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey)
+  if (!issuer.ca || !certificate.checkIssued(issuer)) return false
+  const key = keyIn(issuer)
+  return key !== undefined && certificate.verify(key)
+}
+
+/** Returns undefined for a key of an algorithm or a curve that does not exist here: anyone can serve such a one. */
+function keyIn(certificate: X509Certificate): KeyObject | undefined {
+  try {
+    return certificate.publicKey
+  } catch {
+    return undefined
+  }
 }
 
 function demandTime({ validFrom, validTo, subject }: X509Certificate, now: number): void {
