@@ -55,6 +55,14 @@ describe('a relay', () => {
     }
   })
 
+  it('goes on after more packets than half of all sequence numbers', () => {
+    const { pass } = relaying()
+    for (let count = 0; count < 70_000; count += 1) {
+      const tick = 100 + count
+      if (pass(packetOf(10 + count), { tick }) === undefined) throw new Error(`packet ${count} was dropped`)
+    }
+  })
+
   it('keeps gaps and order of the source', () => {
     const { pass, ahead } = relaying()
     const passed = [10, 11, 14, 13, 15].map((sequence) => ahead(pass(packetOf(sequence))))

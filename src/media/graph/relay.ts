@@ -61,6 +61,7 @@ export class Relay {
   /** The offsets that are added to the numbers of the source. */
   #sequence = 0
   #timestamp = 0
+  /** Packets with lower numbers are older than the relay, or later than any that is in order. */
   #first = 0
   #startsTalk = false
   #passedTick: number
@@ -88,7 +89,10 @@ export class Relay {
     if (samples > 0) this.#speechTick = tick
     this.#keep(packet, samples)
     const sequence = (packet.sequence + this.#sequence) & 0xffff
-    if (((sequence - this.#first) << 16) >> 16 < 0) return undefined
+    const afterFirst = ((sequence - this.#first) << 16) >> 16
+    if (afterFirst < 0) return undefined
+    // Follows the stream at a distance, since after half of all numbers, 11 minutes, a newer one would count as older.
+    if (afterFirst > maxMisorder) this.#first = (sequence - maxMisorder) & 0xffff
     if (payloadType === undefined) {
       this.#sequence -= 1
       return undefined
