@@ -284,8 +284,11 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
 /** These import nothing of the project but their own files; `contracts` no package either. */
 export const leaves: readonly string[] = ['lib', 'contracts']
 
-/** The packages that leaves may import. The logger's types are pino's own; re2js is loaded when a pattern is first used. */
-export const packagesOfLeaves: readonly string[] = ['pino', 're2js']
+/**
+ * The packages that leaves may import. The logger's types are pino's own, and those of the schema builders are TypeBox's;
+ * re2js is loaded when a pattern is first used.
+ */
+export const packagesOfLeaves: readonly string[] = ['pino', 're2js', 'typebox']
 
 /**
  * Modules that no start may load, since each takes tens of milliseconds or much memory and many platforms never need it

@@ -1,49 +1,46 @@
 // The command conferenceParticipantAction: changes the role of one call in a conference, or removes it.
-import type { HookForm, LegMember } from '../calls/command.ts'
+import type { Static } from 'typebox'
+import type { LegMember } from '../calls/command.ts'
 import { AppError } from '../lib/errors.ts'
+import { Type } from '../lib/type.ts'
 import { defineCommand } from './define/define-command.ts'
 import { json } from './define/values.ts'
 
 const actions = ['tag', 'untag', 'coach', 'uncoach', 'mute', 'unmute', 'hold', 'unhold', 'kick'] as const
 
-interface Wish {
-  readonly action: (typeof actions)[number]
-  readonly tag?: string
-  readonly wait_hook?: HookForm
-}
+const open = { maxProperties: 10, additionalProperties: true }
 
-const schema = {
-  type: 'object',
-  required: ['action'],
-  properties: {
-    action: { enum: [...actions], description: 'What happens to the call in its conference.' },
-    tag: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 255,
-      description: 'For `tag`: its memberTag. For `coach`: the memberTag of those who hear it.',
-    },
-    wait_hook: {
-      description:
-        'For `hold`: the hook for the verbs that it hears meanwhile, like the waitHook of the verb conference.',
-      anyOf: [
-        { type: 'string', maxLength: 4096 },
+const schema = Type.Object(
+  {
+    action: Type.Enum(actions, { description: 'What happens to the call in its conference.' }),
+    tag: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: 'For `tag`: its memberTag. For `coach`: the memberTag of those who hear it.',
+      }),
+    ),
+    wait_hook: Type.Optional(
+      Type.Union(
+        [
+          Type.String({ maxLength: 4096 }),
+          Type.Object(
+            { url: Type.String({ maxLength: 4096, description: 'An absolute URL, or a path.' }) },
+            open,
+          ),
+        ],
         {
-          type: 'object',
-          required: ['url'],
-          properties: {
-            url: { type: 'string', maxLength: 4096, description: 'An absolute URL, or a path.' },
-          },
-          maxProperties: 10,
-          additionalProperties: true,
+          description:
+            'For `hold`: the hook for the verbs that it hears meanwhile, like the waitHook of the verb conference.',
+          'x-rule': 'must be a URL, or an object with one',
         },
-      ],
-      'x-rule': 'must be a URL, or an object with one',
-    },
+      ),
+    ),
   },
-  additionalProperties: true,
-  maxProperties: 10,
-}
+  open,
+)
+
+type Wish = Static<typeof schema>
 
 function demandTag({ action, tag }: Wish): void {
   if ((action === 'tag' || action === 'coach') && tag === undefined)
@@ -56,7 +53,7 @@ export const conferenceParticipantAction = defineCommand({
   description:
     'Changes the role of the call that the path names in its conference, by `action`: `tag` and `untag` its memberTag; `coach` lets only those with `tag` hear it, `uncoach` all; `mute` and `unmute`; `hold` and `unhold`, with `wait_hook` for what it hears meanwhile; `kick` removes it, and its next verb runs.',
   example: { action: 'coach', tag: 'agent' },
-  value: json<Wish>(schema, demandTag, ({ wait_hook }) => (wait_hook === undefined ? [] : [wait_hook])),
+  value: json(schema, demandTag, ({ wait_hook }) => (wait_hook === undefined ? [] : [wait_hook])),
   needs: 'conference',
   ready: (wish, { member }) => ({
     outcome: `${wish.action} in the conference`,

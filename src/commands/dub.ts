@@ -10,7 +10,7 @@ export const dub = defineCommand({
   frame: 'dub',
   description: 'The options of the verb `dub`: a track that the far end hears.',
   example: { action: 'addTrack', track: 'music', play: 'https://example.com/music.mp3' },
-  value: json<object>(anyObject),
+  value: json(anyObject),
   needs: 'answered',
   ready: (options, { leg }) => ({
     outcome: 'dub',

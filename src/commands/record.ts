@@ -1,56 +1,41 @@
 // The command record: the option `record` of `config`, for the leg that the path names.
-import { changeRunning, readyRecording, type RecordAction } from '../calls/command.ts'
+import { changeRunning, readyRecording } from '../calls/command.ts'
 import { AppError } from '../lib/errors.ts'
 import { printable } from '../lib/printable.ts'
+import { Type } from '../lib/type.ts'
 import { besideOf } from './define/beside.ts'
 import { defineCommand } from './define/define-command.ts'
-import { json, type JsonSchema } from './define/values.ts'
-
-interface Given {
-  readonly action: RecordAction
-  readonly type?: 'siprec' | 'cloud'
-  readonly siprecServerURL?: string | readonly string[]
-}
+import { headers, json } from './define/values.ts'
 
 const start = 'startCallRecording'
-const server: JsonSchema = { type: 'string', minLength: 1, maxLength: 1024 }
+const server = { minLength: 1, maxLength: 1024 }
 
-const schema: JsonSchema = {
-  type: 'object',
-  required: ['action'],
-  properties: {
-    action: {
+const schema = Type.Object({
+  action: Type.Enum([start, 'stopCallRecording', 'pauseCallRecording', 'resumeCallRecording'], {
+    type: 'string',
+    description: 'What to do with the recording.',
+  }),
+  type: Type.Optional(
+    Type.Enum(['siprec', 'cloud'], {
       type: 'string',
-      enum: [start, 'stopCallRecording', 'pauseCallRecording', 'resumeCallRecording'],
-      description: 'What to do with the recording.',
-    },
-    type: {
-      type: 'string',
-      enum: ['siprec', 'cloud'],
       description:
         '`siprec`: by a recording server. `cloud`: by the platform, for the bucket of the account. Left out, a start is of type `siprec`, and the other actions are for whatever records the call.',
-    },
-    siprecServerURL: {
-      anyOf: [
-        { ...server, 'x-rule': 'must be a SIP URI, or a list of SIP URIs' },
-        { type: 'array', items: server, minItems: 1, maxItems: 8 },
+    }),
+  ),
+  siprecServerURL: Type.Optional(
+    Type.Union(
+      [
+        Type.String({ ...server, 'x-rule': 'must be a SIP URI, or a list of SIP URIs' }),
+        Type.Array(Type.String(server), { minItems: 1, maxItems: 8 }),
       ],
-      description: 'SIP URIs of recording servers, tried one after the other.',
-    },
-    recordingID: {
-      type: 'string',
-      maxLength: 256,
-      ...printable,
-      description: 'Your name for the recording.',
-    },
-    headers: {
-      type: 'object',
-      maxProperties: 32,
-      additionalProperties: { type: ['string', 'number'] },
-      description: 'Headers of the INVITE to the recording server.',
-    },
-  },
-}
+      { description: 'SIP URIs of recording servers, tried one after the other.' },
+    ),
+  ),
+  recordingID: Type.Optional(
+    Type.String({ maxLength: 256, ...printable, description: 'Your name for the recording.' }),
+  ),
+  headers: headers('Headers of the INVITE to the recording server.'),
+})
 
 const recording: ReadonlySet<string> = new Set(['config'])
 
@@ -60,7 +45,7 @@ export const record = defineCommand({
   description:
     'Starts, stops, pauses or resumes a recording, as `record` of the verb `config` does. A start of type `siprec` needs `siprecServerURL`.',
   example: { action: 'startCallRecording', type: 'cloud' },
-  value: json<Given>(schema, ({ action, type = 'siprec', siprecServerURL }) => {
+  value: json(schema, ({ action, type = 'siprec', siprecServerURL }) => {
     if (type === 'siprec' && action === start && siprecServerURL === undefined)
       throw new AppError('bad_request', 'record: siprecServerURL is needed to start a recording', {
         cure: 'Name the recording server in siprecServerURL, or set type to cloud: the platform records then.',

@@ -9,7 +9,7 @@ export const tag = defineCommand({
   frame: 'tag',
   description: 'customerData of every later hook of the call.',
   example: { ticket: 4711 },
-  value: json<object>(anyObject, (data) => {
+  value: json(anyObject, (data) => {
     if (JSON.stringify(data).length > maxTagLength)
       throw new AppError('bad_request', `tag must have at most ${maxTagLength} characters`)
   }),

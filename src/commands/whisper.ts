@@ -8,7 +8,7 @@ export const whisper = defineCommand({
   description:
     'A verb `say`, `play` or `pause`, or a list of them. Only the call that the path names hears it.',
   example: { verb: 'say', text: 'One minute left.' },
-  value: json<object>(verbOrList),
+  value: json(verbOrList),
   needs: 'audience',
   joins: 'any',
   ready: (verbs, { whisper: begin }) => ({ outcome: 'whisper', start: begin(verbs) }),

@@ -1,5 +1,5 @@
 // The verb alert: raises an alert, and shows it on the phone of a caller that is not answered yet.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 
 export const alert = defineVerb({

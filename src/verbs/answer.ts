@@ -1,5 +1,5 @@
 // The verb answer: answers the call.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 
 export const answer = defineVerb({

@@ -5,7 +5,7 @@ import { askAbout } from './define/queue-hooks.ts'
 import { audioServerTitle, streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
 import { roomRecord, toWish } from './define/room-record.ts'
 import { hookFor, optional, replacingTheRest } from './define/schemas.ts'
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 
 const maxGraceSeconds = 86_400
 

@@ -1,5 +1,5 @@
 // The verb config: settings for the verbs that follow.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import type { Static } from 'typebox'
 import { toDecibels, type SettingsChange } from '../calls/verb.ts'
 import { inPlaceOf, notServed } from '../lib/not-served.ts'

@@ -1,5 +1,5 @@
 // The verb dequeue: takes a caller out of a queue and talks with it.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { askAbout } from './define/queue-hooks.ts'
 import { hookFor, optional, queueName, replacingTheRest } from './define/schemas.ts'

@@ -1,5 +1,5 @@
 // The verb dial: calls others and connects the first that answers with the caller.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import type { Static } from 'typebox'
 import { causeOf, toDecibels, type DialOutcome, type DialRequest } from '../calls/verb.ts'
 import { printable } from '../lib/printable.ts'

@@ -1,5 +1,5 @@
 // The verb dtmf: presses keys at the far end.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 
 const usualMs = 500

@@ -1,5 +1,5 @@
 // The verb dub: tracks of sound that play together with everything else.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import type { Static } from 'typebox'
 import { toDecibels, type SoundPiece, type TrackRequest } from '../calls/verb.ts'
 import { AppError } from '../lib/errors.ts'

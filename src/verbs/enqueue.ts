@@ -1,5 +1,5 @@
 // The verb enqueue: the caller waits in a queue until another call takes it.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { askAbout } from './define/queue-hooks.ts'
 import { hookFor, queueName, replacingTheRest } from './define/schemas.ts'

@@ -1,5 +1,5 @@
 // The verb gather: collects digits, with a prompt.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import type { Static } from 'typebox'
 import type { DigitRules } from '../calls/verb.ts'
 import { AppError } from '../lib/errors.ts'

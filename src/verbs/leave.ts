@@ -1,5 +1,5 @@
 // The verb leave: the caller leaves the queue in which it waits.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 
 export const leave = defineVerb({

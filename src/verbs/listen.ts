@@ -4,7 +4,7 @@ import { defineVerb, type Given } from './define/define-verb.ts'
 import { askAbout } from './define/queue-hooks.ts'
 import { earlyMedia, hookFor, replacingTheRest } from './define/schemas.ts'
 import { streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 
 const maxSeconds = 86_400
 

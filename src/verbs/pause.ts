@@ -1,5 +1,5 @@
 // The verb pause: waits in silence.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 
 export const pause = defineVerb({

@@ -1,5 +1,5 @@
 // The verb play: plays audio files.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { playProperties, playUrls, samplesPerMs } from './define/prompt.ts'

@@ -1,5 +1,5 @@
 // The verb redirect: continues with the verbs of another hook.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { hookFor } from './define/schemas.ts'
 

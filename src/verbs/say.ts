@@ -1,5 +1,5 @@
 // The verb say: speaks text.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { sayProperties, speak } from './define/prompt.ts'
 

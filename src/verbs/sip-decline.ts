@@ -1,5 +1,5 @@
 // The verb sip:decline: refuses a call that is not answered.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { optional } from './define/schemas.ts'
 

@@ -1,5 +1,5 @@
 // The verb sip:refer: requests that the far end make another call instead of this one.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { printable } from '../lib/printable.ts'

@@ -1,5 +1,5 @@
 // The verb sip:request: sends a request to the far end within the dialog.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import { maxContentLength } from '../calls/verb.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'

@@ -1,5 +1,5 @@
 // The verb tag: sets the customerData of later payloads.
-import { Type } from './define/type.ts'
+import { Type } from '../lib/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 
 export const tag = defineVerb({

@@ -1,4 +1,5 @@
 // The description of the commands for readers: the members of the body, and the allowed combinations.
+import { Type } from '../../lib/type.ts'
 import type { Command } from './define-command.ts'
 import { unservedCommands } from './unserved-commands.ts'
 import { json, type Value } from './values.ts'
@@ -21,7 +22,7 @@ export function membersOf(commands: readonly Command[]): readonly CommandMember[
   ])
   const unserved = Object.entries(unservedCommands).map(([name, cure]) => ({
     name,
-    value: json({}),
+    value: json(Type.Unknown()),
     description: `Not served yet: refused. ${cure}`,
   }))
   return [...served, ...unserved]

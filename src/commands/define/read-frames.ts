@@ -4,27 +4,23 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import type { AskedCommands, RunnableCommand } from '../../calls/command.ts'
 import { AppError } from '../../lib/errors.ts'
 import { notServed } from '../../lib/not-served.ts'
+import { Type } from '../../lib/type.ts'
 import type { Command } from './define-command.ts'
 import { readList } from './read-commands.ts'
 import { unservedFrames } from './unserved-commands.ts'
-import type { JsonSchema, Value } from './values.ts'
+import type { Value } from './values.ts'
 
-const maxUrlLength = 1024
-const hookSchema: JsonSchema = {
-  anyOf: [
-    { type: 'string', minLength: 1, maxLength: maxUrlLength },
-    {
-      type: 'object',
-      required: ['url'],
-      properties: {
-        url: { type: 'string', minLength: 1, maxLength: maxUrlLength },
-        method: { enum: ['GET', 'POST', 'WS'] },
-        username: { type: ['string', 'null'], maxLength: 255 },
-        password: { type: ['string', 'null'], maxLength: 255 },
-      },
-    },
-  ],
-}
+const url = Type.String({ minLength: 1, maxLength: 1024 })
+const credential = Type.Optional(Type.Union([Type.String({ maxLength: 255 }), Type.Null()]))
+const hookSchema = Type.Union([
+  url,
+  Type.Object({
+    url,
+    method: Type.Optional(Type.Enum(['GET', 'POST', 'WS'])),
+    username: credential,
+    password: credential,
+  }),
+])
 
 /** Returns undefined if no command has this frame. Throws AppError bad_request, or not_served naming the frame. */
 export function readFrameOf(

@@ -1,7 +1,7 @@
 // The kinds of values of commands.
+import type { Static, TSchema } from 'typebox'
 import type { HookForm } from '../../calls/command.ts'
-
-export type JsonSchema = Readonly<Record<string, unknown>>
+import { Type } from '../../lib/type.ts'
 
 /**
  * `hook`: a URL, or an object with one. `words`: one of a few. `json`: as its schema says; verbs in it are checked like
@@ -10,7 +10,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 export type Value<T> = (
   | { readonly form: 'hook' }
   | { readonly form: 'words'; readonly words: readonly string[] }
-  | { readonly form: 'json'; readonly schema: JsonSchema }
+  | { readonly form: 'json'; readonly schema: Readonly<Record<string, unknown>> }
 ) & {
   /** Throws AppError bad_request for errors that a schema cannot express. */
   readonly check?: (value: T) => void
@@ -26,20 +26,38 @@ export function oneOf<const W extends string>(words: readonly W[]): Value<W> {
   return { form: 'words', words }
 }
 
-export function json<T>(
-  schema: JsonSchema,
-  check?: (value: T) => void,
-  hooksIn: (value: T) => readonly HookForm[] = () => [],
-): Value<T> {
-  return { form: 'json', schema, hooksIn, ...(check === undefined ? {} : { check }) }
+export function json<S extends TSchema>(
+  schema: S,
+  check?: (value: Static<S>) => void,
+  hooksIn: (value: Static<S>) => readonly HookForm[] = () => [],
+): Value<Static<S>> {
+  return {
+    form: 'json',
+    schema: schema as Readonly<Record<string, unknown>>,
+    hooksIn,
+    ...(check === undefined ? {} : { check }),
+  }
 }
 
 /** A JSON object of any shape, such as a verb. */
-export const anyObject: JsonSchema = { type: 'object', maxProperties: 200, additionalProperties: true }
+export const anyObject = Type.Unsafe<object>({
+  type: 'object',
+  maxProperties: 200,
+  additionalProperties: true,
+})
 
-export const verbOrList: JsonSchema = {
-  anyOf: [
-    { ...anyObject, 'x-rule': 'must be a verb, or a list of verbs' },
-    { type: 'array', items: anyObject, maxItems: 100 },
-  ],
-}
+export const verbOrList = Type.Union([
+  Type.Unsafe<object>({ ...anyObject, 'x-rule': 'must be a verb, or a list of verbs' }),
+  Type.Array(anyObject, { maxItems: 100 }),
+])
+
+/** SIP headers, as an optional member. */
+export const headers = (description: string) =>
+  Type.Optional(
+    Type.Unsafe<Readonly<Record<string, string | number>>>({
+      type: 'object',
+      maxProperties: 32,
+      additionalProperties: { type: ['string', 'number'] },
+      description,
+    }),
+  )

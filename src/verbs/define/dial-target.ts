@@ -1,5 +1,5 @@
 // The targets of a dial: the form that applications write, and its conversion for the engine.
-import { Type } from './type.ts'
+import { Type } from '../../lib/type.ts'
 import type { Static } from 'typebox'
 import type { DialTarget, Target } from '../../calls/verb.ts'
 import { AppError } from '../../lib/errors.ts'

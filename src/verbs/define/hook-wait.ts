@@ -1,5 +1,5 @@
 // The options of verbs for the time that an action hook takes to answer.
-import { Type } from './type.ts'
+import { Type } from '../../lib/type.ts'
 import type { Static } from 'typebox'
 import type { WaitWishes } from '../../calls/verb.ts'
 import type { Given } from './define-verb.ts'

@@ -1,5 +1,5 @@
 // Speaking and playing, for the verbs say and play and for the prompts of other verbs.
-import { Type } from './type.ts'
+import { Type } from '../../lib/type.ts'
 import type { Static } from 'typebox'
 import type { Voice } from '../../calls/verb.ts'
 import type { Given } from './define-verb.ts'

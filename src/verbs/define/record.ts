@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 import { printable } from '../../lib/printable.ts'
 import type { Given } from './define-verb.ts'
 import { optional } from './schemas.ts'
-import { Type } from './type.ts'
+import { Type } from '../../lib/type.ts'
 import type { Static } from 'typebox'
 
 const maxServers = 8

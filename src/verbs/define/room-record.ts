@@ -1,6 +1,6 @@
 // The options of a recording in `conference`: where it is stored, instead of under the default name.
 import type { RecordingWish } from '../../contracts/recording.ts'
-import { Type } from './type.ts'
+import { Type } from '../../lib/type.ts'
 import type { Static } from 'typebox'
 
 // Names that no file system or bucket interprets. A day would look like the place of other recordings. The name of a

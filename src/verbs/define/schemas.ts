@@ -1,5 +1,5 @@
 // Options that several verbs share.
-import { Type } from './type.ts'
+import { Type } from '../../lib/type.ts'
 import { decibelPattern, maxGainDb, minGainDb } from '../../calls/verb.ts'
 
 const text = (description: string) => Type.Optional(Type.String({ description }))

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { StreamOptions } from '../../calls/verb.ts'
 import { invalid } from './define-verb.ts'
 import { optional, oneOf } from './schemas.ts'
-import { Type } from './type.ts'
+import { Type } from '../../lib/type.ts'
 import { notServed } from '../../lib/not-served.ts'
 
 const minRate = 8000

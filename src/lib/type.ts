@@ -1,13 +1,15 @@
-// Builders of JSON Schemas with their types: those of TypeBox that verbs use. Importing TypeBox itself took a tenth of
-// the time of each start.
+// Builders of JSON Schemas with their types: those of TypeBox that verbs and commands use. Importing TypeBox itself took a
+// tenth of the time of each start.
 import type TypeBox from 'typebox'
 
 type Builders = Pick<
   typeof TypeBox,
   | 'Array'
   | 'Boolean'
+  | 'Enum'
   | 'Integer'
   | 'Literal'
+  | 'Null'
   | 'Number'
   | 'Object'
   | 'Optional'
@@ -15,6 +17,7 @@ type Builders = Pick<
   | 'String'
   | 'Union'
   | 'Unknown'
+  | 'Unsafe'
 >
 
 type Schema = Readonly<Record<string, unknown>>
@@ -30,12 +33,14 @@ function requiredOf(properties: Readonly<Record<string, Schema>>): { readonly re
 const builders = {
   Array: (items: Schema, options?: Schema) => ({ type: 'array', items, ...options }),
   Boolean: (options?: Schema) => ({ type: 'boolean', ...options }),
+  Enum: (values: readonly (number | string)[], options?: Schema) => ({ enum: values, ...options }),
   Integer: (options?: Schema) => ({ type: 'integer', ...options }),
   Literal: (value: boolean | number | string, options?: Schema) => ({
     type: typeof value,
     const: value,
     ...options,
   }),
+  Null: (options?: Schema) => ({ type: 'null', ...options }),
   Number: (options?: Schema) => ({ type: 'number', ...options }),
   Object: (properties: Readonly<Record<string, Schema>>, options?: Schema) => ({
     type: 'object',
@@ -53,6 +58,8 @@ const builders = {
   String: (options?: Schema) => ({ type: 'string', ...options }),
   Union: (anyOf: readonly Schema[], options?: Schema) => ({ anyOf, ...options }),
   Unknown: (options?: Schema) => ({ ...options }),
+  /** A schema that the others cannot express, with a type of its own. */
+  Unsafe: (schema: Schema) => ({ ...schema }),
 }
 
 export const Type = builders as unknown as Builders

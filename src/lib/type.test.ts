@@ -20,6 +20,8 @@ function schemaOf(T: Pick<typeof TypeBox, keyof typeof Type>) {
       ),
       map: T.Record(T.String(), T.Unknown({ description: 'any' }), { description: 'a map' }),
       numbers: T.Array(T.Number({ maximum: 3 })),
+      nullable: T.Union([T.Enum(['a', 'b'], { type: 'string' }), T.Null()]),
+      own: T.Optional(T.Unsafe<object>({ type: 'object', maxProperties: 2 })),
     },
     { title: 'All' },
   )
