@@ -33,7 +33,7 @@ function order(status: number, body: string, resources: object = directory): Pro
 it.each([
   ['with its reason', JSON.stringify({ detail: 'no such account' }), 'it refused with 403: no such account'],
   ['with a type alone', JSON.stringify({ type: 'urn:x' }), 'it refused with 403: urn:x'],
-  ['without JSON', '<html>', 'it sent something else than JSON'],
+  ['without JSON', '<html>', 'it refused with 403'],
   [
     'with a nonce that is always old',
     JSON.stringify({ type: 'urn:ietf:params:acme:error:badNonce' }),
@@ -41,6 +41,10 @@ it.each([
   ],
 ])('a refusal %s is said so', async (_, body, sentence) => {
   await expect(order(403, body)).rejects.toThrow(sentence)
+})
+
+it('says that an answer is no JSON', async () => {
+  await expect(order(200, '<html>')).rejects.toThrow('it sent something else than JSON')
 })
 
 it('cuts a reason to a length that a person reads', async () => {

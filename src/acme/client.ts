@@ -199,14 +199,15 @@ function nonceOf({ headers }: AnswerHead): string | undefined {
   return typeof nonce === 'string' ? nonce : undefined
 }
 
-function json({ body }: Pick<Answer, 'body'>): Json {
+/** Throws the status of a failure in another form than JSON, which servers in front of an authority send. */
+function json({ body, status }: Pick<Answer, 'body' | 'status'>): Json {
   try {
     const value = readJson(body)
     if (typeof value === 'object' && value !== null) return value as Json
   } catch {
     // The error is thrown below.
   }
-  throw new AcmeError('it sent something else than JSON')
+  throw new AcmeError(status < 400 ? 'it sent something else than JSON' : `it refused with ${status}`)
 }
 
 /** Returns the reason in the problem documents: RFC 8555 §6.7. */
