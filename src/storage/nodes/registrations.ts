@@ -4,6 +4,7 @@ import type { Clock, Timer } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import { createOutageLog } from '../../lib/outage-log.ts'
 import type { Cells, Database, Session } from '../database/database.ts'
+import type { Prepared } from '../database/prepared.ts'
 import { createRegistrationQueries } from './registration-queries.ts'
 
 /** A registration in the form of the SIP stack. */
@@ -63,17 +64,19 @@ export interface RegistrationStoreOptions {
   readonly log: Logger
 }
 
-type Change =
-  | { readonly kind: 'save'; readonly registration: Registration; readonly place: string | undefined }
-  | { readonly kind: 'remove'; readonly aor: string; readonly key: string }
+type Change = Pick<Registration, 'aor' | 'key'> &
+  (
+    | { readonly kind: 'save'; readonly registration: Registration; readonly place: string | undefined }
+    | { readonly kind: 'remove' }
+  )
 
 /** A removal that runs before the changes that wait with it. */
 type Sweep =
   { readonly kind: 'user'; readonly aor: string } | { readonly kind: 'realm'; readonly realm: string }
 
+/** What waits, and is committed together. */
 interface Batch {
-  /** Those that are not committed yet. */
-  sweeps: readonly Sweep[]
+  readonly sweeps: Sweep[]
   readonly changes: Map<string, Change>
 }
 
@@ -86,133 +89,42 @@ const retryMs = 1_000
 const maxWaitMs = 2_000
 
 export function createRegistrationStore(options: RegistrationStoreOptions): RegistrationStore {
-  const { database, node, clock, log } = options
-  const outage = createOutageLog(log, clock)
-  const queries = createRegistrationQueries(database.builder)
-  let sweeps: Sweep[] = []
-  let changes = new Map<string, Change>()
-  let next = Promise.withResolvers<void>()
-  let running: Promise<void> | undefined
-  let timer: Timer | undefined
-  let isStopped = false
+  return new OwnRegistrations(options)
+}
 
-  const add = (aor: string, key: string, change: Change): void => {
-    const id = `${aor} ${key}`
-    changes.delete(id)
-    changes.set(id, change)
+class OwnRegistrations implements RegistrationStore {
+  readonly #options: RegistrationStoreOptions
+  readonly #queries: ReturnType<typeof createRegistrationQueries>
+  readonly #outage: (fields: object, message: string) => void
+  #waiting: Batch = { sweeps: [], changes: new Map() }
+  /** Resolves when what waits has been tried. */
+  #tried = Promise.withResolvers<void>()
+  #running: Promise<void> | undefined
+  #timer: Timer | undefined
+  #isStopped = false
+
+  constructor(options: RegistrationStoreOptions) {
+    this.#options = options
+    this.#queries = createRegistrationQueries(options.database.builder)
+    this.#outage = createOutageLog(options.log, options.clock)
   }
 
-  function later(delayMs: number): void {
-    if (!isStopped) timer ??= clock.after(delayMs, () => void flush())
+  async load(): Promise<readonly Registration[]> {
+    const { database, node, clock } = this.#options
+    const rows = await this.#queries.load.all(database.reader, { node: node(), now: clock.now() })
+    return rows.map(toRegistration)
   }
 
-  /** Resolves when everything that waits now has been tried. */
-  function flush(): Promise<void> {
-    timer?.cancel()
-    timer = undefined
-    if (changes.size + sweeps.length === 0) return running ?? Promise.resolve()
-    const tried = next.promise
-    running ??= drain()
-    return tried
+  elsewhere(aor: string): Promise<readonly Registration[]> {
+    return this.#readOthers(this.#queries.elsewhere, { aor })
   }
 
-  async function drain(): Promise<void> {
-    // Phones that register at the same time share a transaction.
-    await new Promise(setImmediate)
-    try {
-      await drainAll()
-    } finally {
-      running = undefined
-    }
+  elsewhereAt(place: string): Promise<readonly Registration[]> {
+    return this.#readOthers(this.#queries.elsewhereAt, { place })
   }
 
-  async function drainAll(): Promise<void> {
-    while (sweeps.length + changes.size > 0) {
-      const batch: Batch = { sweeps, changes }
-      const { resolve } = next
-      sweeps = []
-      changes = new Map()
-      next = Promise.withResolvers()
-      const isDone = await commit(batch)
-      resolve()
-      if (isDone) continue
-      takeBack(batch)
-      later(retryMs)
-      return
-    }
-  }
-
-  async function commit(batch: Batch): Promise<boolean> {
-    const { sweeps: swept, changes: changed } = batch
-    try {
-      if (swept.length > 0)
-        await database.commitBeside(async (session) => {
-          for (const sweep of swept) await runSweep(session, sweep)
-        })
-      // A sweep that ran again would remove what phones have registered at other nodes since.
-      batch.sweeps = []
-      const all = [...changed]
-      for (let start = 0; start < all.length; start += maxPerTransaction) {
-        const some = all.slice(start, start + maxPerTransaction)
-        await commitSome(some.map(([, change]) => change))
-        // A change that ran again would bring back what another node has removed since.
-        for (const [id] of some) changed.delete(id)
-      }
-      return true
-    } catch (error) {
-      outage({ err: error, changes: changed.size }, 'registrations could not be written')
-      return false
-    }
-  }
-
-  async function commitSome(some: readonly Change[]): Promise<void> {
-    try {
-      await database.commitBeside(async (session) => {
-        for (const change of some) await run(session, change)
-      })
-    } catch (error) {
-      // The account or client of one registration was removed at this moment: the others must not wait for it.
-      if (database.brokenRule(error) === undefined) throw error
-      if (some.length === 1) return log.warn({ err: error }, 'a registration could not be written')
-      for (const change of some) await commitSome([change])
-    }
-  }
-
-  /** Queues the changes of a failed batch again, except those that newer ones have replaced. */
-  function takeBack(batch: Batch): void {
-    const newer = changes
-    changes = new Map(batch.changes)
-    for (const sweep of sweeps) dropSwept(sweep)
-    for (const [id, change] of newer) {
-      changes.delete(id)
-      changes.set(id, change)
-    }
-    sweeps = [...batch.sweeps, ...sweeps]
-  }
-
-  function dropSwept(sweep: Sweep): void {
-    for (const [id, change] of changes) {
-      const aor = change.kind === 'save' ? change.registration.aor : change.aor
-      if (sweep.kind === 'user' ? aor === sweep.aor : partsOf(aor).realm === sweep.realm) changes.delete(id)
-    }
-  }
-
-  function run(session: Session, change: Change): Promise<unknown> {
-    return change.kind === 'save'
-      ? queries.save.all(session, {
-          ...toCells(change.registration, node()),
-          place: change.place ?? null,
-        })
-      : queries.remove.all(session, { node: node(), aor: change.aor, key: change.key })
-  }
-
-  function runSweep(session: Session, sweep: Sweep): Promise<unknown> {
-    return sweep.kind === 'user'
-      ? queries.removeUser.all(session, { aor: sweep.aor })
-      : queries.removeRealm.all(session, { realm: sweep.realm })
-  }
-
-  async function readOthers(query: typeof queries.elsewhere, where: Cells): Promise<readonly Registration[]> {
+  async #readOthers(query: Prepared, where: Cells): Promise<readonly Registration[]> {
+    const { database, node, clock, log } = this.#options
     if (!database.isShared) return []
     try {
       const rows = await query.all(database.reader, { node: node(), now: clock.now(), ...where })
@@ -223,44 +135,164 @@ export function createRegistrationStore(options: RegistrationStoreOptions): Regi
     }
   }
 
-  async function committed(): Promise<void> {
+  async save(
+    registration: Registration,
+    { gone, isRefresh, place }: Parameters<RegistrationStore['save']>[1],
+  ): Promise<void> {
+    const { aor, key } = registration
+    for (const old of gone) this.#add({ kind: 'remove', aor, key: old })
+    this.#add({ kind: 'save', aor, key, registration, place })
+    if (isRefresh) this.#flushAfter(refreshMs)
+    else await this.#committed()
+  }
+
+  async remove(aor: string, key?: string): Promise<void> {
+    if (key === undefined) return this.#sweep({ kind: 'user', aor })
+    this.#add({ kind: 'remove', aor, key })
+    await this.#committed()
+  }
+
+  forget(realm: string): Promise<void> {
+    return this.#sweep({ kind: 'realm', realm })
+  }
+
+  /** Resolves when everything that waits now has been tried. */
+  flush(): Promise<void> {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    if (!this.#hasWaiting()) return this.#running ?? Promise.resolve()
+    const { promise } = this.#tried
+    this.#running ??= this.#drain()
+    return promise
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.flush()
+  }
+
+  /** Adds a change, which replaces an earlier one of the same registration. */
+  #add(change: Change): void {
+    const { changes } = this.#waiting
+    const id = `${change.aor} ${change.key}`
+    changes.delete(id)
+    changes.set(id, change)
+  }
+
+  async #sweep(sweep: Sweep): Promise<void> {
+    this.#dropSwept(sweep)
+    this.#waiting.sweeps.push(sweep)
+    await this.#committed()
+  }
+
+  #dropSwept(sweep: Sweep): void {
+    const { changes } = this.#waiting
+    for (const [id, { aor }] of changes) {
+      const isSwept = sweep.kind === 'user' ? aor === sweep.aor : partsOf(aor).realm === sweep.realm
+      if (isSwept) changes.delete(id)
+    }
+  }
+
+  /** Resolves when everything that waits now is committed, but waits no longer than a phone should. */
+  async #committed(): Promise<void> {
     const waited = Promise.withResolvers<void>()
-    const limit = clock.after(maxWaitMs, waited.resolve)
-    await Promise.race([flush(), waited.promise])
+    const limit = this.#options.clock.after(maxWaitMs, waited.resolve)
+    await Promise.race([this.flush(), waited.promise])
     limit.cancel()
   }
 
-  async function sweep(wanted: Sweep): Promise<void> {
-    dropSwept(wanted)
-    sweeps.push(wanted)
-    await committed()
+  #flushAfter(delayMs: number): void {
+    if (!this.#isStopped) this.#timer ??= this.#options.clock.after(delayMs, () => void this.flush())
   }
 
-  return {
-    async load() {
-      const rows = await queries.load.all(database.reader, { node: node(), now: clock.now() })
-      return rows.map(toRegistration)
-    },
-    elsewhere: (aor) => readOthers(queries.elsewhere, { aor }),
-    elsewhereAt: (place) => readOthers(queries.elsewhereAt, { place }),
-    async save(registration, { gone, isRefresh, place }) {
-      const { aor, key } = registration
-      for (const old of gone) add(aor, old, { kind: 'remove', aor, key: old })
-      add(aor, key, { kind: 'save', registration, place })
-      if (isRefresh) later(refreshMs)
-      else await committed()
-    },
-    async remove(aor, key) {
-      if (key === undefined) return sweep({ kind: 'user', aor })
-      add(aor, key, { kind: 'remove', aor, key })
-      await committed()
-    },
-    forget: (realm) => sweep({ kind: 'realm', realm }),
-    flush,
-    async stop() {
-      isStopped = true
-      await flush()
-    },
+  #hasWaiting(): boolean {
+    return this.#waiting.sweeps.length + this.#waiting.changes.size > 0
+  }
+
+  async #drain(): Promise<void> {
+    // Phones that register at the same time share a transaction.
+    await new Promise(setImmediate)
+    try {
+      while (this.#hasWaiting()) {
+        if (await this.#tryWaiting()) continue
+        this.#flushAfter(retryMs)
+        return
+      }
+    } finally {
+      this.#running = undefined
+    }
+  }
+
+  /** Commits what waits now. Returns whether it could; otherwise it waits again. */
+  async #tryWaiting(): Promise<boolean> {
+    const batch = this.#waiting
+    const { resolve } = this.#tried
+    this.#waiting = { sweeps: [], changes: new Map() }
+    this.#tried = Promise.withResolvers()
+    const isDone = await this.#commit(batch)
+    resolve()
+    if (!isDone) this.#takeBack(batch)
+    return isDone
+  }
+
+  /** Commits the batch, and removes from it what is committed. Returns whether that is all. */
+  async #commit({ sweeps, changes }: Batch): Promise<boolean> {
+    try {
+      if (sweeps.length > 0)
+        await this.#options.database.commitBeside(async (session) => {
+          for (const sweep of sweeps) await this.#runSweep(session, sweep)
+        })
+      // A sweep that ran again would remove what phones have registered at other nodes since.
+      sweeps.length = 0
+      const all = [...changes]
+      for (let start = 0; start < all.length; start += maxPerTransaction) {
+        const some = all.slice(start, start + maxPerTransaction)
+        await this.#commitSome(some.map(([, change]) => change))
+        // A change that ran again would bring back what another node has removed since.
+        for (const [id] of some) changes.delete(id)
+      }
+      return true
+    } catch (error) {
+      this.#outage({ err: error, changes: changes.size }, 'registrations could not be written')
+      return false
+    }
+  }
+
+  async #commitSome(some: readonly Change[]): Promise<void> {
+    const { database, log } = this.#options
+    try {
+      await database.commitBeside(async (session) => {
+        for (const change of some) await this.#run(session, change)
+      })
+    } catch (error) {
+      // The account or client of one registration was removed at this moment: the others must not wait for it.
+      if (database.brokenRule(error) === undefined) throw error
+      if (some.length === 1) return log.warn({ err: error }, 'a registration could not be written')
+      for (const change of some) await this.#commitSome([change])
+    }
+  }
+
+  /** Puts what is left of a failed batch before what waits, except changes that newer ones or sweeps have replaced. */
+  #takeBack(batch: Batch): void {
+    const newer = this.#waiting
+    this.#waiting = batch
+    for (const sweep of newer.sweeps) this.#dropSwept(sweep)
+    for (const change of newer.changes.values()) this.#add(change)
+    batch.sweeps.push(...newer.sweeps)
+  }
+
+  #run(session: Session, change: Change): Promise<unknown> {
+    const node = this.#options.node()
+    if (change.kind === 'remove')
+      return this.#queries.remove.all(session, { node, aor: change.aor, key: change.key })
+    const cells = toCells(change.registration, node)
+    return this.#queries.save.all(session, { ...cells, place: change.place ?? null })
+  }
+
+  #runSweep(session: Session, sweep: Sweep): Promise<unknown> {
+    return sweep.kind === 'user'
+      ? this.#queries.removeUser.all(session, { aor: sweep.aor })
+      : this.#queries.removeRealm.all(session, { realm: sweep.realm })
   }
 }
 
