@@ -79,6 +79,8 @@ class CallBatches implements StoredCalls {
   readonly #waiting = new WaitingBatches()
   /** The number of events that found no room among the waiting. */
   #dropped = 0
+  /** The number of batches still to be written one by one, in the search for the one that cannot be written. */
+  #singly = 0
   /** The first of the waiting batches, if their last write failed at its end: it may have been committed all the same. */
   #doubtful: { readonly batches: readonly CallBatch[]; readonly written: WrittenBatches } | undefined
   /** The calls that other nodes have closed. */
@@ -215,40 +217,44 @@ class CallBatches implements StoredCalls {
     this.#spaced = undefined
     clearImmediate(this.#immediate)
     this.#immediate = undefined
-    this.#running ??= this.#drain().finally(() => {
-      this.#running = undefined
-    })
+    if (this.#running !== undefined) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#running = promise
+    void this.#drain(resolve)
   }
 
-  async #drain(): Promise<void> {
-    const { lease, log } = this.#options
-    // The number of batches still to be written one by one, in the search for the one that cannot be written.
-    let singly = 0
-    while (this.#waiting.count > 0 || lease.isLost || this.#kept !== undefined) {
-      for (const one of this.#flushes) if (!this.#waiting.hasSomeOf(one.batches)) one.done()
-      let batches: readonly CallBatch[] = []
-      try {
-        await this.#makeReady()
-        batches = this.#waiting.first(singly > 0 ? 1 : maxPerTransaction)
-        if (batches.length === 0) break
-        await this.#commit(batches)
-        this.#waiting.dropFirst(batches.length)
-        singly--
-      } catch (error) {
-        if (error instanceof LeaseLostError) continue
-        if (batches.length === 0 || !this.#isHopeless(error)) return this.#tryLater(error, batches)
-        if (batches.length === 1) {
-          log.error({ err: error, call_sid: batches[0]?.call_sid }, 'call batch was refused by the database')
-          this.#waiting.dropFirst(1)
-          singly--
-        } else {
-          singly = batches.length
-        }
+  async #drain(done: () => void): Promise<void> {
+    try {
+      this.#singly = 0
+      while (this.#waiting.count > 0 || this.#options.lease.isLost || this.#kept !== undefined) {
+        if (await this.#writeFirst()) continue
+        return this.#beginAfter(retryMs)
       }
+      this.#logDropped()
+    } finally {
+      // In the step that finds nothing to do: a batch that is written later begins the next one.
+      this.#running = undefined
+      done()
     }
-    if (this.#dropped > 0) {
-      log.error({ dropped: this.#dropped }, 'journal events were dropped while the database did not respond')
-      this.#dropped = 0
+  }
+
+  /** Writes the first of the waiting batches. Returns false if the database does not take any now. */
+  async #writeFirst(): Promise<boolean> {
+    for (const one of this.#flushes) if (!this.#waiting.hasSomeOf(one.batches)) one.done()
+    let batches: readonly CallBatch[] = []
+    try {
+      await this.#makeReady()
+      batches = this.#waiting.first(this.#singly > 0 ? 1 : maxPerTransaction)
+      if (batches.length > 0) await this.#commit(batches)
+      this.#waiting.dropFirst(batches.length)
+      this.#singly--
+      return true
+    } catch (error) {
+      if (error instanceof LeaseLostError) return true
+      const isHopeless = batches.length > 0 && this.#isHopeless(error)
+      if (isHopeless) this.#searchHopeless(error, batches)
+      else this.#fail(error, batches)
+      return isHopeless
     }
   }
 
@@ -345,11 +351,28 @@ class CallBatches implements StoredCalls {
     return rule !== undefined || error instanceof TypeError || error instanceof RangeError
   }
 
-  #tryLater(error: unknown, batches: readonly CallBatch[]): void {
+  #searchHopeless(error: unknown, batches: readonly CallBatch[]): void {
+    if (batches.length > 1) {
+      this.#singly = batches.length
+      return
+    }
+    const [{ call_sid } = {}] = batches
+    this.#options.log.error({ err: error, call_sid }, 'call batch was refused by the database')
+    this.#waiting.dropFirst(1)
+    this.#singly--
+  }
+
+  #fail(error: unknown, batches: readonly CallBatch[]): void {
     this.#outage({ err: error, waiting: this.#waiting.count }, 'call records could not be written')
     this.#failure = error instanceof AppError ? error : away(error)
     this.#writer.forget(batches.map(({ call_sid }) => call_sid))
-    this.#beginAfter(retryMs)
+  }
+
+  #logDropped(): void {
+    if (this.#dropped === 0) return
+    const fields = { dropped: this.#dropped }
+    this.#options.log.error(fields, 'journal events were dropped while the database did not respond')
+    this.#dropped = 0
   }
 }
 

@@ -74,7 +74,7 @@ type Change = Pick<Registration, 'aor' | 'key'> &
 type Sweep =
   { readonly kind: 'user'; readonly aor: string } | { readonly kind: 'realm'; readonly realm: string }
 
-/** What waits, and is committed together. */
+/** Sweeps and changes that wait, and are committed together. */
 interface Batch {
   readonly sweeps: Sweep[]
   readonly changes: Map<string, Change>
