@@ -7,6 +7,13 @@ import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import { telephoneRate } from '../lib/audio/resampler.ts'
 import { TenantPool } from '../lib/bounds/tenant-pool.ts'
+import type {
+  RecognitionEvent,
+  RecognitionOrder,
+  Recognisers,
+  Recognising,
+} from '../contracts/recognition.ts'
+import { vendorOfEars } from './recognition/index.ts'
 import type { FromThread, ThreadSetup, ToThread } from './messages.ts'
 import { ThreadWatch } from './thread-watch.ts'
 import {
@@ -42,17 +49,25 @@ interface Running {
   readonly watch: ThreadWatch
 }
 
+type AnyEvent = StreamEvent | RecognitionEvent
+
 interface Open {
-  readonly onEvent: (event: StreamEvent) => void
+  readonly onEvent: (event: AnyEvent) => void
+  /** Returns the last event for a thread that died. */
+  readonly lost: (because: string) => AnyEvent
   readonly tenant: string | undefined
   readonly cost: number
 }
+
+type OpeningOrder =
+  | { readonly kind: 'open'; readonly order: StreamOrder }
+  | { readonly kind: 'recognise'; readonly order: RecognitionOrder }
 
 function createStreamThread(workerData: ThreadSetup): Worker {
   return new Worker(new URL('./thread.ts', import.meta.url), { workerData, name: 'streams' })
 }
 
-export function createStreams(options: StreamsOptions): Streams & Part {
+export function createStreams(options: StreamsOptions): Streams & Recognisers & Part {
   const {
     log,
     allow,
@@ -71,7 +86,7 @@ export function createStreams(options: StreamsOptions): Streams & Part {
   let thread: Running | undefined
   let lastId = 0
 
-  function tell(id: number, event: StreamEvent): void {
+  function tell(id: number, event: AnyEvent): void {
     const stream = open.get(id)
     if (stream === undefined) return
     if (event.type === 'ended') {
@@ -86,8 +101,7 @@ export function createStreams(options: StreamsOptions): Streams & Part {
     if (thread?.worker !== dead) return
     thread.watch.end()
     thread = undefined
-    const end = { by: 'lost', because, figures: noFigures } as const
-    for (const id of [...open.keys()]) tell(id, { type: 'ended', end })
+    for (const [id, { lost }] of [...open]) tell(id, lost(because))
   }
 
   function running(): Running {
@@ -115,26 +129,51 @@ export function createStreams(options: StreamsOptions): Streams & Part {
     return thread
   }
 
+  /** Opens a stream or a recogniser in the thread. Throws if there is no room for it. */
+  function begin(one: Pick<Open, 'onEvent' | 'lost' | 'cost'>, order: OpeningOrder) {
+    const tenant = actingTenant()
+    // First, since it throws if the system has no thread left.
+    const own = running()
+    pool.take(tenant, one.cost)
+    lastId += 1
+    const id = lastId
+    open.set(id, { ...one, tenant })
+    const post = (message: ToThread): void => {
+      // A dead thread gets no messages, and its streams have ended.
+      if (thread === own && open.has(id)) own.worker.postMessage(message)
+    }
+    post({ ...order, id })
+    own.watch.begin()
+    return { id, post }
+  }
+
   return {
     name: 'streams',
     start: () => Promise.resolve(),
     open(order, onEvent): AudioStream {
-      const tenant = actingTenant()
-      // First, since it throws if the system has no thread left.
-      const own = running()
-      const cost = costOf(order)
-      pool.take(tenant, cost)
-      lastId += 1
-      const id = lastId
-      open.set(id, { onEvent, tenant, cost })
-      const post = (message: ToThread): void => {
-        // A dead thread gets no messages, and its streams have ended.
-        if (thread === own && open.has(id)) own.worker.postMessage(message)
-      }
-      post({ kind: 'open', id, order })
-      own.watch.begin()
+      const lost = (because: string): StreamEvent => ({
+        type: 'ended',
+        end: { by: 'lost', because, figures: noFigures },
+      })
+      const told = onEvent as Open['onEvent']
+      const { id, post } = begin({ onEvent: told, lost, cost: costOf(order) }, { kind: 'open', order })
       return {
         send: (text) => post({ kind: 'send', id, text }),
+        setMode: (mode) => post({ kind: 'mode', id, mode }),
+        close: () => post({ kind: 'close', id }),
+      }
+    },
+    hears: (vendor) => vendorOfEars(vendor) !== undefined,
+    recognise(order: RecognitionOrder, onEvent): Recognising {
+      const lost = (because: string): RecognitionEvent => ({
+        type: 'ended',
+        end: { by: 'lost', because, audio_ms: 0, socket_ms: 0 },
+      })
+      const told = onEvent as Open['onEvent']
+      const cost = costOf({ rate: order.side.rate, channels: 1 })
+      const { id, post } = begin({ onEvent: told, lost, cost }, { kind: 'recognise', order })
+      return {
+        finalize: () => post({ kind: 'finalize', id }),
         setMode: (mode) => post({ kind: 'mode', id, mode }),
         close: () => post({ kind: 'close', id }),
       }

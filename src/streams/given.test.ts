@@ -18,7 +18,7 @@ function frameOf(frame: number, rate: number, tones: readonly number[]): Int16Ar
 function stage(rate: number, channels: 1 | 2 = 1) {
   const given = createRing({ samples: 320 * channels, frames: 300 })
   const ring = new AudioRing(given.memory)
-  const reader = new Given({ url: '', headers: {}, hello: '', given, channels, rate }, new ResamplerTables())
+  const reader = new Given({ given, channels, rate }, new ResamplerTables())
   const pieces: Uint8Array[] = []
   return {
     ring,

@@ -14,7 +14,10 @@ export class Given {
   #frame: Int16Array
   #rate: CallRate
 
-  constructor({ given, rate, channels }: StreamOrder, tables: ResamplerTables) {
+  constructor(
+    { given, rate, channels }: Pick<StreamOrder, 'given' | 'rate' | 'channels'>,
+    tables: ResamplerTables,
+  ) {
     this.#ring = new AudioRing(given.memory)
     this.#coder = new WireCoder(rate, channels, tables)
     const { frameSamples } = this.#ring

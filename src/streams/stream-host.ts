@@ -1,17 +1,32 @@
-// The thread of streams, seen from inside: its sockets, and the beat at which rings are read and filled.
+// The thread of streams, seen from inside: its sockets and recognisers, and the beat at which rings are read and filled.
 import { ResamplerTables } from '../lib/audio/resampler.ts'
 import type { Sockets } from '../outgoing/sockets.ts'
 import type { HearingLimits } from './hearing.ts'
+import { VendorSocket } from './recognition/vendor-socket.ts'
+import { vendorOfEars } from './recognition/index.ts'
 import { SocketStream } from './socket-stream.ts'
 import type { FromThread, ToThread } from './messages.ts'
+import type { StreamEvent, StreamMode } from '../contracts/audio-stream.ts'
+import type { RecognitionEvent } from '../contracts/recognition.ts'
 
 const beatMs = 20
+
+/** A stream to an audio server, or a recogniser. */
+interface Hosted {
+  open(): void
+  beat(): void
+  close(): void
+  cut(): void
+  setMode(mode: StreamMode): void
+  send?(text: string): void
+  finalize?(): void
+}
 
 export class StreamHost {
   readonly #sockets: Sockets
   readonly #post: (message: FromThread) => void
   readonly #limits: Partial<HearingLimits> | undefined
-  readonly #streams = new Map<number, SocketStream>()
+  readonly #streams = new Map<number, Hosted>()
   readonly #tables = new ResamplerTables()
   #timer: NodeJS.Timeout | undefined
   #nextMs = 0
@@ -26,8 +41,12 @@ export class StreamHost {
     switch (message.kind) {
       case 'open':
         return this.#open(message)
+      case 'recognise':
+        return this.#recognise(message)
+      case 'finalize':
+        return this.#streams.get(message.id)?.finalize?.()
       case 'send':
-        return this.#streams.get(message.id)?.send(message.text)
+        return this.#streams.get(message.id)?.send?.(message.text)
       case 'mode':
         return this.#streams.get(message.id)?.setMode(message.mode)
       case 'close':
@@ -43,16 +62,29 @@ export class StreamHost {
   }
 
   #open({ id, order }: ToThread & { kind: 'open' }): void {
-    const stream = new SocketStream(order, {
+    this.#host(id, new SocketStream(order, this.#optionsOf(id)))
+  }
+
+  #recognise({ id, order }: ToThread & { kind: 'recognise' }): void {
+    const vendor = vendorOfEars(order.vendor)
+    if (vendor === undefined) throw new Error(`no recogniser ${order.vendor}`)
+    this.#host(id, new VendorSocket(order, { ...this.#optionsOf(id), vendor }))
+  }
+
+  #optionsOf(id: number) {
+    return {
       sockets: this.#sockets,
       tables: this.#tables,
       limits: this.#limits,
-      onEvent: (event) => {
+      onEvent: (event: StreamEvent | RecognitionEvent) => {
         if (event.type === 'ended') this.#streams.delete(id)
         this.#post({ id, event })
         if (this.#streams.size === 0) this.#rest()
       },
-    })
+    }
+  }
+
+  #host(id: number, stream: Hosted): void {
     this.#streams.set(id, stream)
     stream.open()
     if (this.#timer !== undefined) return

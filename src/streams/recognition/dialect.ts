@@ -1,0 +1,72 @@
+// The interface of a vendor that hears over a WebSocket: what it is sent, and what its messages mean. One file per vendor,
+// with a table and two mappers; connections, replays and time-outs are those of `VendorSocket`.
+import type { RecognitionOrder, TurnSign } from '../../contracts/recognition.ts'
+
+/** One message of a vendor may mean several things. */
+export type Heard =
+  /** Audio may be sent. Only from vendors that must be waited for. */
+  | { readonly type: 'ready' }
+  | HeardWords
+  /** An event that applications may want to see, such as UtteranceEnd. */
+  | { readonly type: 'event'; readonly event: Readonly<Record<string, unknown>> & { readonly type: string } }
+  /** The vendor has said everything after `end`. */
+  | { readonly type: 'done' }
+  | {
+      readonly type: 'failed'
+      readonly because: string
+      /** True if another connection would fail for the same reason: a key, a quota, a parameter. */
+      readonly isFinal: boolean
+    }
+
+export interface HeardWords {
+  readonly type: 'words'
+  readonly text: string
+  readonly isFinal: boolean
+  readonly confidence: number
+  /** The language that was detected, if the vendor says it. */
+  readonly language?: string | undefined
+  /** Milliseconds of the audio sent on this connection. */
+  readonly startMs?: number | undefined
+  readonly endMs?: number | undefined
+  readonly turn?: TurnSign | undefined
+  /** Further members of the alternative. */
+  readonly more?: Readonly<Record<string, unknown>> | undefined
+  /** The message, as applications get it. */
+  readonly evt: unknown
+  /** Alternatives besides the first. */
+  readonly others?: readonly { readonly transcript: string; readonly confidence: number }[] | undefined
+}
+
+/** One conversation with a vendor. A new one is made for each connection, as their messages have a memory. */
+export interface Dialect {
+  /** ws or wss. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly protocols?: readonly string[]
+  /** Sent when the socket is open, before any audio. */
+  readonly first: readonly string[]
+  /** True if audio may be sent only after `ready`. */
+  readonly waits?: boolean
+  /** The rate in Hz and the form of the audio; little-endian samples of 16 bit if left out. */
+  readonly rate: number
+  /** Wraps audio that is not sent as a binary message. */
+  encode?(octets: Uint8Array): string | Uint8Array
+  /** Throws UnreadableJson for what is no message of the vendor. */
+  hear(message: string | Buffer): readonly Heard[]
+  /** Sent after so long without audio. */
+  readonly keepAlive?: { readonly frame: string | Uint8Array; readonly everyMs: number }
+  /** Asks for a final of what was sent. */
+  finalize?(): string | Uint8Array | undefined
+  /** Sent at the end, after the last audio. If it is empty, the socket is closed. */
+  end(): readonly (string | Uint8Array)[]
+  /** A reason for a close code, in words for a journal; undefined if another connection may help. */
+  refusedBy?(code: number): string | undefined
+  /** The longest life of a connection. Another takes its place before that. */
+  readonly maxSessionMs?: number
+}
+
+export interface VendorOfEars {
+  readonly name: string
+  /** Throws AppError recognizer_unknown if the order lacks something, such as a key. */
+  dialectOf(order: RecognitionOrder): Dialect | Promise<Dialect>
+}
