@@ -1,4 +1,5 @@
 // The ACKs that a dialog waits for: each 2xx to an INVITE is sent again until its ACK arrives (RFC 3261 §13.3.1.4).
+import { sdpOf } from '../message/body.ts'
 import { cseqOf } from '../message/cseq.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
@@ -52,7 +53,8 @@ export class AwaitedAcks {
         timedOut()
       },
     })
-    const bringsAnswer = transaction.request.body.byteLength === 0
+    // An INVITE may have other bodies than a description, and the offer may have had its answer in a PRACK.
+    const bringsAnswer = sdpOf(transaction.request) === undefined && response.body.byteLength > 0
     this.#awaited.set(sequence, { stop, bringsAnswer })
   }
 

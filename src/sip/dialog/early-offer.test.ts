@@ -87,6 +87,18 @@ describe('an offer before the answer', () => {
     },
   )
 
+  it('is answered by then, so that a new offer of the caller needs not wait for its ACK', async () => {
+    const { stage, invite } = await ring(able)
+    invite.progress(early)
+    await stage.soon()
+    await prack(stage, 1, sdp.content)
+    invite.accept({ body: sdp }).listen(listenerOf([]))
+    await stage.soon()
+    stage.peer.send('UPDATE', { cseq: 3, body: sdp.content })
+    await stage.soon()
+    expect(stage.peer.valuesOf('200', 'cseq').at(-1)).toBe('3 UPDATE')
+  })
+
   it('is not repeated: neither in the 200, nor in the responses that keep the call ringing', async () => {
     const { stage, invite } = await ring(able)
     invite.progress(early)

@@ -244,6 +244,18 @@ describe('an offer while another is open', () => {
     expect(told).toEqual(['confirmed with SDP', 'UPDATE with offer'])
   })
 
+  it('in our 2xx is open as well if the INVITE has a body, but no description', async () => {
+    const stage = await openStage()
+    const isup = ['Content-Type: application/ISUP', 'Content-Disposition: signal;handling=optional']
+    stage.peer.send('INVITE', { cseq: 1, content: 'x', lines: isup })
+    await stage.soon()
+    stage.invites[0]?.accept({ body: sdp }).listen(listenerOf([]))
+    await stage.soon()
+    stage.peer.send('UPDATE', { cseq: 2, body: sdp.content })
+    await stage.soon()
+    expect(stage.peer.starts.at(-1)).toBe('491')
+  })
+
   it('in the 2xx to a re-INVITE without one is open until its ACK, too', async () => {
     const stage = await openStage()
     const told: string[] = []
