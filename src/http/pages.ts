@@ -14,7 +14,8 @@ const htmlType = 'text/html; charset=utf-8'
 export function createPageHandler({ mediaType = htmlType, policy, absent, render }: HttpPage) {
   const made = new Map<string, StaticAnswer>()
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const params = request.params as Readonly<Record<string, string>>
+    // Paths are the same in any letter case, and so is what is kept of them: a page is not kept once for each spelling.
+    const params = inLowerCase(request.params as Readonly<Record<string, string>>)
     const name = Object.values(params).join('/')
     let answer = made.get(name)
     if (answer === undefined) {
@@ -32,4 +33,8 @@ export function createPageHandler({ mediaType = htmlType, policy, absent, render
     if (policy !== undefined) reply.header('content-security-policy', policy)
     return answer.send(request, reply)
   }
+}
+
+function inLowerCase(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, value.toLowerCase()]))
 }

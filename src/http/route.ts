@@ -66,6 +66,6 @@ export interface HttpPage {
   readonly policy?: string
   /** Returns a browser's page for 404. Programs get JSON. */
   readonly absent?: () => string
-  /** Returns the page, or undefined. Called once for the same parameters. */
+  /** Returns the page, or undefined. The values are in lower case. Called once for the same ones. */
   readonly render: (params: Readonly<Record<string, string | undefined>>) => string | undefined
 }

@@ -7,7 +7,7 @@ import type { HttpServer } from './http.ts'
 
 const text = JSON.stringify({ words: 'the same for everybody '.repeat(500) })
 const render = vi.fn(({ name }: Readonly<Record<string, string | undefined>>) =>
-  name === 'known' ? text : undefined,
+  name?.toLowerCase() === 'known' ? text : undefined,
 )
 
 let server: HttpServer
@@ -78,6 +78,9 @@ describe('a page', () => {
   it('is made once, however many ask, and what does not exist is not remembered', async () => {
     render.mockClear()
     await Promise.all(Array.from({ length: 20 }, () => ask({ 'accept-encoding': 'br' })))
+    // A name of twelve letters can be written in four thousand ways.
+    for (const path of ['/pages/KNOWN', '/pages/Known', '/PAGES/knowN'])
+      expect((await ask({}, 'GET', path)).body).toBe(text)
     expect(render).not.toHaveBeenCalled()
     for (let count = 0; count < 2; count++)
       expect((await ask({}, 'GET', '/pages/unknown')).statusCode).toBe(404)
