@@ -16,8 +16,8 @@ const headers = [
   { name: 'x-secret', value: 'inside' },
 ]
 
-function legOf(originating_sip_trunk_name: string | undefined): Leg {
-  const received: Pick<SipRequest, 'headers'> = { headers }
+function legOf(originating_sip_trunk_name: string | undefined, own = headers): Leg {
+  const received: Pick<SipRequest, 'headers'> = { headers: own }
   return { received, journal: { facts: { started: { originating_sip_trunk_name } } } } as unknown as Leg
 }
 
@@ -50,4 +50,21 @@ it('gives way to what the application sets', () => {
 it('leaves out what a carrier says of its own verification of the number', () => {
   const [identity] = passedOnHeaders(legOf('acme'), { forwardsIdentity: true, given: [] })
   expect(identity?.value).toBe('<sip:+4930@carrier.example>')
+})
+
+it('has a bound: a long history leaves out itself, and never what guards an identity', () => {
+  const namesOf = (...more: { readonly name: string; readonly value: string }[]): readonly string[] =>
+    passedOnHeaders(legOf('acme', [...more, ...headers]), { forwardsIdentity: true, given: [] }).map(
+      ({ name }) => name,
+    )
+  const history = { name: 'history-info', value: `<sip:${'1'.repeat(1_000)}@carrier.example>;index=1` }
+  expect(namesOf(...Array.from({ length: 100 }, () => history))).toEqual([
+    ...Array.from({ length: 3 }, () => 'history-info'),
+    'p-asserted-identity',
+    'privacy',
+    'diversion',
+    'history-info',
+    'user-to-user',
+  ])
+  expect(namesOf({ name: 'privacy', value: 'id;'.repeat(2_000) })).toEqual([])
 })

@@ -35,29 +35,45 @@ export function passedOnHeaders(
   if (request === undefined || !forwardsIdentity) return []
   const isCarrier = leg.journal.facts.started.originating_sip_trunk_name !== undefined
   const set = new Set(given.map(({ name }) => name))
-  return request.headers
+  const passed = request.headers
     .filter(({ name, value }) => {
       if (set.has(name) || !isHeaderSafe(value)) return false
       return name === 'privacy' || (isCarrier && vouchedFor.has(name))
     })
     .map(({ name, value }) => ({ name, value: value.replaceAll(verification, '') }))
+  const fitting = fittingOf(passed)
+  // An identity without the Privacy that came with it would be shown.
+  const isWhole = passed.every((field) => field.name !== 'privacy' || fitting.includes(field))
+  return isWhole ? fitting : []
 }
 
 /** The fields of a called side that its caller gets: where the call has been (RFC 7044), and data for its application (RFC 7433). */
 const returnable: ReadonlySet<string> = new Set(['history-info', 'user-to-user'])
 
-// A response that exceeds a datagram does not arrive; the fields of RFC 7044 and RFC 7433 take some hundred bytes.
-const maxReturnedBytes = 4096
+// A message that exceeds a datagram does not arrive; all of these fields take some hundred bytes.
+const maxBytes = 4096
+// The order in which the fields get that room: those on which others depend, and then the shorter ones.
+const ranks = ['privacy', 'p-asserted-identity', 'diversion', 'user-to-user', 'history-info']
+
+/** Returns the fields that have room, in the order in which they came. */
+function fittingOf(fields: readonly HeaderField[]): readonly HeaderField[] {
+  let left = maxBytes
+  const fitting = fields
+    .toSorted((one, other) => ranks.indexOf(one.name) - ranks.indexOf(other.name))
+    .filter(({ name, value }) => {
+      const bytes = name.length + Buffer.byteLength(value)
+      if (bytes > left) return false
+      left -= bytes
+      return true
+    })
+  return fields.filter((field) => fitting.includes(field))
+}
 
 /** Returns the fields of the last response of a called side that go on to the caller: of a carrier alone, as above. */
 export function returnedHeaders({ journal, responded }: Leg): readonly HeaderField[] {
   if (journal.facts.attempt?.sip_gateway_sid === undefined) return []
-  let left = maxReturnedBytes
-  return (responded?.headers ?? []).filter(({ name, value }) => {
-    if (!returnable.has(name) || !isHeaderSafe(value)) return false
-    left -= name.length + value.length
-    return left >= 0
-  })
+  const fields = responded?.headers ?? []
+  return fittingOf(fields.filter(({ name, value }) => returnable.has(name) && isHeaderSafe(value)))
 }
 
 const maxHops = 70
