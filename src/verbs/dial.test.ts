@@ -126,6 +126,19 @@ describe('one target', () => {
     expect(results()).toMatchObject([{ dial_call_status: 'failed', dial_sip_status: 404 }])
   })
 
+  it.each(['alice', 'alice@example.com', 'alice@Example.COM'])('calls the user %s', async (name) => {
+    const { called } = await dialling({ target: [user(name)] })
+    expect(called().options.uri).toBe(phone.contact)
+  })
+
+  it.each(['alice@example.com@elsewhere.example', 'bob@alice@example.com'])(
+    'calls no phone for the user %s',
+    async (name) => {
+      const { engine } = await dialling({ target: [user(name)] })
+      expect(engine.sent).toEqual([])
+    },
+  )
+
   it('refuses a user of a realm that is not the account’s, and the caller goes on', async () => {
     const { engine, results, types, sidOf } = await dialling({ target: [user('eve@other.example')] })
     expect(engine.sent).toEqual([])

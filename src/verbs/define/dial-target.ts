@@ -108,11 +108,13 @@ async function toPlace(
     case 'phone':
       return { type, number: given(number, 'number'), ...(trunk === undefined ? {} : { trunk }), ...proof }
     case 'user': {
-      const own = await realmOf()
-      const [user = '', realm = own] = given(name, 'name').split('@')
-      if (realm === undefined || realm !== own)
-        throw invalid(`a user target must be of the SIP realm of the account, which is ${own ?? 'not set'}`)
-      return { type, name: user, realm }
+      const realm = await realmOf()
+      const text = given(name, 'name')
+      const at = text.lastIndexOf('@')
+      // Host names are compared in any case: RFC 3261 §19.1.4.
+      if (realm === undefined || (at !== -1 && text.slice(at + 1).toLowerCase() !== realm))
+        throw invalid(`a user target must be of the SIP realm of the account, which is ${realm ?? 'not set'}`)
+      return { type, name: at === -1 ? text : text.slice(0, at), realm }
     }
     case 'sip': {
       const first = proxy ?? options.proxy
