@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
+import type { Duplex } from 'node:stream'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -93,6 +94,24 @@ describe('a socket', () => {
     there.close(1011, 'bye')
     expect(await ended).toEqual({ code: 1011, because: 'the application closed the socket with 1011 (bye)' })
     expect(heard).toEqual(['well', Buffer.from([1, 2])])
+  })
+
+  it.each([
+    ['is open', 'a few interim responses', 5],
+    ['is not opened', 'more than a hundred', 200],
+  ])('%s after %s of its server (RFC 9110 §15.2)', async (_outcome, _what, interim) => {
+    const server = createServer()
+    const sockets = new WebSocketServer({ noServer: true })
+    server.on('upgrade', (request, stream: Duplex, head) => {
+      stream.on('error', () => undefined)
+      stream.write('HTTP/1.1 103 Early Hints\r\nX-A: b\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n'.repeat(interim))
+      sockets.handleUpgrade(request, stream, head, () => undefined)
+    })
+    const local = await listenLocally(server)
+    open.push(local)
+    const { socket } = ask(local.url.replace('http', 'ws'), { protocols: [] })
+    if (interim < 100) return (await socket).cut()
+    await expect(socket).rejects.toMatchObject({ code: 'hook_unreachable' })
   })
 
   it('accepts a server that picks none of the protocols', async () => {

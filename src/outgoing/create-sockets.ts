@@ -1,6 +1,6 @@
 // The client for WebSockets that stay open. It may go where HTTP may: each host, also that of a redirect, passes the
 // guard.
-import type { ClientRequestArgs, IncomingMessage } from 'node:http'
+import type { ClientRequest, ClientRequestArgs, IncomingMessage } from 'node:http'
 import { connect as connectPlain, isIP, type Socket as NetSocket } from 'node:net'
 import { connect as connectSecure } from 'node:tls'
 import type { WebSocket } from 'ws'
@@ -8,6 +8,7 @@ import type { Clock } from '../lib/clock.ts'
 import { createAddressGuard, literalOf, parseTarget, type AddressGuard } from '../network/address-guard.ts'
 import { ExchangeLimit, refusedAddress, toOutgoingError } from './errors.ts'
 import { guardedLookup, type Resolve } from './guarded-lookup.ts'
+import { maxInterim } from './interim-answers.ts'
 import { endOf, refusal, tooManyControls } from './socket-ends.ts'
 import type { Socket, SocketRequest, Sockets } from './sockets.ts'
 
@@ -51,6 +52,7 @@ export function createSockets({ allow, resolve, clock }: SocketsOptions): Socket
         allowSynchronousEvents: false,
         maxFragments,
         createConnection: connect as typeof connectPlain,
+        finishRequest: sendBounded,
       }
       // Loaded at the first use, because no start needs it.
       const ws = await import('ws')
@@ -125,6 +127,16 @@ function opened(socket: WebSocket, request: SocketRequest, clock: Clock): Promis
     reject(toOutgoingError(failure ?? new Error('closed'), subject))
   })
   return promise
+}
+
+/** Sends a handshake, and gives it up when interim responses come without end (RFC 9110 §15.2). */
+function sendBounded(handshake: ClientRequest, socket: WebSocket): void {
+  let interim = 0
+  handshake.on('information', () => {
+    interim += 1
+    if (interim > maxInterim) socket.terminate()
+  })
+  handshake.end()
 }
 
 function handleOf(socket: WebSocket): Socket {

@@ -4,7 +4,7 @@ import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 
 /** The most interim responses before an answer. A server that sends more takes the thread from others. */
-const maxInterim = 100
+export const maxInterim = 100
 
 /** Follows the bytes of responses up to each final status, and writes 102 for 100. */
 export class InterimAnswers {
