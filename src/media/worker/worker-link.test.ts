@@ -11,6 +11,8 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { silentLogger } from '../../lib/log.ts'
 import { createMedia } from '../create-media.ts'
 import type { Media, MediaEvent } from '../media.ts'
+import type { WorkerSetup } from '../worker-setup.ts'
+import { WorkerLink } from './worker-link.ts'
 
 let firstPort: number
 let folder: string
@@ -167,6 +169,28 @@ describe('the end of a session', () => {
 })
 
 describe('a worker that hangs', () => {
+  it('leaves no key of a request in the error, which is logged', async () => {
+    const clock = createFakeClock()
+    const link = new WorkerLink({
+      createWorker: createDeafWorker,
+      setup: {} as WorkerSetup,
+      index: 0,
+      clock,
+      log: silentLogger,
+      onEvent: () => undefined,
+      onLost: () => undefined,
+    })
+    await link.start()
+    const keys = { kind: 'send-keys', session: 's', digits: '4111', durationMs: 100, isTone: false } as const
+    const asked = link.request<'send-keys'>(keys, 100)
+    clock.advance(100)
+    const error: unknown = await asked.catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ code: 'overloaded', detail: { kind: 'send-keys' } })
+    expect(JSON.stringify(error)).not.toContain('4111')
+    await threads.at(-1)?.terminate()
+    await link.stop()
+  })
+
   it('never keeps a request waiting, and is ended and replaced', async () => {
     const clock = createFakeClock()
     const plane = mediaWith({ clock, createWorker: createDeafWorker })

@@ -154,7 +154,9 @@ export class WorkerLink {
     return new Promise((resolve, reject) => {
       const timer = this.#options.clock.after(limitMs, () => {
         this.#waiting.delete(id)
-        reject(new AppError('overloaded', 'the media worker did not respond in time', { detail: request }))
+        // The request itself may hold the keys of SRTP, or those that a caller has pressed.
+        const detail = { kind: request.kind }
+        reject(new AppError('overloaded', 'the media worker did not respond in time', { detail }))
       })
       this.#waiting.set(id, {
         // The reply to a request of this kind has the type of this kind: messages.ts pairs them.
