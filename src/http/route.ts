@@ -66,6 +66,8 @@ export interface HttpPage {
   readonly policy?: string
   /** Returns a browser's page for 404. Programs get JSON. */
   readonly absent?: () => string
-  /** Returns the page, or undefined. The values are in lower case. Called once for the same ones. */
-  readonly render: (params: Readonly<Record<string, string | undefined>>) => string | undefined
+  /** Returns the page, or undefined. The values are in lower case. What it returned is kept for the same ones. */
+  readonly render: (
+    params: Readonly<Record<string, string | undefined>>,
+  ) => string | undefined | Promise<string | undefined>
 }

@@ -1,7 +1,8 @@
 // The pages about calls: the verbs that an application may use, and the payloads of its hooks.
 import { commonFields, type HookField } from './hook-fields.ts'
 import { hookDescriptions, hookExamples, ofJambonz } from './hook-payloads.ts'
-import { html, prose, type Html } from './html.ts'
+import { html, type Html } from './html.ts'
+import { prose } from './markdown.ts'
 import { page } from './layout.ts'
 import { exampleOf, propertyTable } from './schema-html.ts'
 import type { Schema } from './document.ts'

@@ -31,9 +31,3 @@ const entities: Readonly<Record<string, string>> = {
 function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character)
 }
-
-/** Returns a sentence with `code` in it. */
-export function prose(text: string): Html {
-  const parts = text.split('`')
-  return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`
-}

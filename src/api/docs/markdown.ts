@@ -1,109 +1,99 @@
-// Markdown to HTML for the pages of /docs, as far as the guides use it: headings, paragraphs, lists, tables and code.
+// Markdown to HTML for the pages of /docs, by `marked`. HTML in the text is shown as text, except comments, which are left
+// out, and anchors, `<a id="name"></a>`, which name the heading or the row of a table that begins with one.
+import { Marked, type RendererObject, type Token, type TokenizerObject, type Tokens } from 'marked'
 import { Html, html } from './html.ts'
 import { tableOf } from './table.ts'
 
 /** Returns the address of a link on these pages; undefined if it has none, so that only its words stay. */
 export type Lead = (target: string) => string | undefined
 
+const anchor = /^<a id="([\w-]+)"><\/a>/
+
+function anchorIn([first]: readonly Token[] = []): string | undefined {
+  return first?.type === 'html' ? anchor.exec(first.raw)?.[1] : undefined
+}
+
+/** A function that returns undefined leaves the marks as text. */
+const tokenizer: TokenizerObject = {
+  html(text) {
+    const [raw] = /^<!--[^]*?(?:-->\s*|$)/.exec(text) ?? []
+    return raw === undefined ? undefined : { type: 'html', raw, text: raw, pre: false, block: true }
+  },
+  tag(text) {
+    const [raw] = anchor.exec(text) ?? []
+    if (raw === undefined) return undefined
+    return { type: 'html', raw, text: raw, inLink: false, inRawBlock: false, block: false }
+  },
+  // Addresses are examples, and a tilde is "about".
+  url: () => undefined,
+  autolink: () => undefined,
+  del: () => undefined,
+}
+
 export function markdown(text: string, lead: Lead): Html {
-  const blocks: Html[] = []
-  const lines = text.split('\n')
-  for (let at = 0; at < lines.length;) {
-    const { block, length } = blockAt(lines.slice(at), lead)
-    if (block !== undefined) blocks.push(block)
-    at += length
-  }
-  return html`${blocks}`
+  return new Html(createMarked(lead).parse(text, { async: false }))
 }
 
-interface Block {
-  readonly block?: Html
-  /** The length in lines. */
-  readonly length: number
+const withoutLinks = createMarked(() => undefined)
+
+/** Returns a sentence of a declaration, with `code` in it. */
+export function prose(text: string): Html {
+  return new Html(withoutLinks.parseInline(text, { async: false }))
 }
 
-function blockAt(lines: readonly string[], lead: Lead): Block {
-  const [first = ''] = lines
-  const inlined = (words: string): Html => inline(words, lead)
-  if (first.trim() === '') return { length: 1 }
-  if (first.startsWith('```')) {
-    const end = lines.indexOf('```', 1)
-    const length = end < 0 ? lines.length : end
-    const [, file] = /^```\w+ (\S+)/.exec(first) ?? []
-    const name = file === undefined ? '' : html`<p class="note"><code>${file}</code></p>`
-    const code = html`<pre>${lines.slice(1, length).join('\n')}</pre>`
-    return { block: html`${name}${code}`, length: length + 1 }
+function createMarked(lead: Lead): Marked {
+  const renderer: RendererObject = {
+    heading({ tokens, depth, text }) {
+      const tag = new Html(`h${depth}`)
+      const id = anchorIn(tokens) ?? slugOf(text)
+      return html`<${tag} id="${id}">${new Html(this.parser.parseInline(tokens))}</${tag}>`.text
+    },
+    code({ text, lang = '' }) {
+      const [, file] = /^\w+ (\S+)/.exec(lang) ?? []
+      const name = file === undefined ? '' : html`<p class="note"><code>${file}</code></p>`
+      return html`${name}
+        <pre>${text}</pre>`.text
+    },
+    table({ header, rows }) {
+      const cells = (row: readonly Tokens.TableCell[]): Html[] =>
+        row.map(({ tokens }) => new Html(this.parser.parseInline(tokens)))
+      return tableOf(
+        cells(header),
+        rows.map((row) => ({ id: anchorIn(row[0]?.tokens), cells: cells(row) })),
+      ).text
+    },
+    link({ href, tokens }) {
+      const words = new Html(this.parser.parseInline(tokens))
+      const url = lead(href)
+      return (url === undefined ? words : html`<a href="${url}">${words}</a>`).text
+    },
+    text(token) {
+      if (token.type === 'text' && token.tokens !== undefined) return this.parser.parseInline(token.tokens)
+      return html`${token.text}`.text
+    },
+    image: ({ text }) => html`${text}`.text,
+    checkbox: () => '',
+    html: () => '',
   }
-  if (first.startsWith('<!--')) {
-    const end = lines.findIndex((line) => line.includes('-->'))
-    return { length: end < 0 ? lines.length : end + 1 }
-  }
-  const [, marks, heading = ''] = /^(#+) (.*)$/.exec(first) ?? []
-  if (marks !== undefined) {
-    const tag = new Html(`h${marks.length}`)
-    return { block: html`<${tag} id="${slugOf(heading)}">${inlined(heading)}</${tag}>`, length: 1 }
-  }
-  const until = (ends: (line: string) => boolean): readonly string[] => {
-    const end = lines.findIndex((line, index) => index > 0 && ends(line))
-    return end < 0 ? lines : lines.slice(0, end)
-  }
-  if (first.startsWith('|')) {
-    const rows = until((line) => !line.startsWith('|'))
-    return { block: tableIn(rows, inlined), length: rows.length }
-  }
-  if (item.test(first)) {
-    const part = until((line) => line.trim() === '' || !(item.test(line) || line.startsWith('  ')))
-    const tag = new Html(/^\d/.test(first) ? 'ol' : 'ul')
-    const items = part.join('\n').split(/\n(?=- |\d+\. )/)
-    const listed = items.map((words) => html`<li>${inlined(words.replace(item, ''))}</li>`)
-    return { block: html`<${tag}>${listed}</${tag}>`, length: part.length }
-  }
-  const part = until((line) => line.trim() === '' || /^(```|#+ |\||<!--)/.test(line) || item.test(line))
-  return { block: html`<p>${inlined(part.join('\n'))}</p>`, length: part.length }
-}
-
-const item = /^(?:-|\d+\.) /
-
-function tableIn([head = '', , ...rows]: readonly string[], inlined: (words: string) => Html): Html {
-  const cells = (row: string): string[] => row.slice(1, row.lastIndexOf('|')).split('|')
-  const inlinedCells = (row: string): Html[] => cells(row).map((cell) => inlined(cell.trim()))
-  return tableOf(
-    inlinedCells(head),
-    rows.map((row) => ({ cells: inlinedCells(row) })),
-  )
-}
-
-const marked = /`([^`]+)`|\[((?:[^\]`]|`[^`]*`)+)\]\(([^)\s]+)\)|\*\*([^*]+)\*\*|(?<!\w)_([^_]+)_(?!\w)/g
-
-function inline(words: string, lead: Lead): Html {
-  const parts: (string | Html)[] = []
-  let at = 0
-  for (const match of words.matchAll(marked)) {
-    const [whole, code, label, target = '', strong, stressed] = match
-    parts.push(words.slice(at, match.index))
-    at = match.index + whole.length
-    if (code !== undefined) parts.push(html`<code>${code}</code>`)
-    if (strong !== undefined) parts.push(html`<b>${inline(strong, lead)}</b>`)
-    if (stressed !== undefined) parts.push(html`<em>${inline(stressed, lead)}</em>`)
-    if (label === undefined) continue
-    const url = lead(target)
-    parts.push(url === undefined ? inline(label, lead) : html`<a href="${url}">${inline(label, lead)}</a>`)
-  }
-  return html`${parts}${words.slice(at)}`
+  return new Marked({ renderer, tokenizer })
 }
 
 /** Returns the words alone, for places that show text as it is. */
 export function withoutMarks(text: string): string {
-  return text
-    .replaceAll(/^ *(?:-|\d+\.) /gm, '')
-    .replaceAll(
-      marked,
-      (_, code?: string, label?: string, _target?: string, strong?: string, stressed?: string) => {
-        return code ?? withoutMarks(label ?? strong ?? stressed ?? '')
-      },
-    )
-    .replaceAll(/\s+/g, ' ')
-    .trim()
+  return wordsOf(withoutLinks.lexer(text)).replaceAll(/\s+/g, ' ').trim()
+}
+
+const blocks: ReadonlySet<string> = new Set(['heading', 'list_item', 'paragraph'])
+
+function wordsOf(tokens: readonly Token[]): string {
+  const words = tokens.map((token) => {
+    if (token.type === 'html') return ''
+    if (token.type === 'list') return wordsOf((token as Tokens.List).items)
+    if ('tokens' in token && token.tokens !== undefined)
+      return `${wordsOf(token.tokens)}${blocks.has(token.type) ? ' ' : ''}`
+    return 'text' in token ? String(token['text']) : token.raw
+  })
+  return words.join('')
 }
 
 /** Returns the anchor of a heading, as links write it. */

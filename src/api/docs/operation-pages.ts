@@ -1,6 +1,7 @@
 // The pages about the operation of the platform: the rules that decide a call, and the settings.
 import { ruleGroups } from '../../calls/rules.ts'
-import { html, prose } from './html.ts'
+import { html } from './html.ts'
+import { prose } from './markdown.ts'
 import { page } from './layout.ts'
 import { tableOf } from './table.ts'
 

@@ -8,7 +8,8 @@ import {
   type Reference,
   type Resource,
 } from './document.ts'
-import { html, prose, type Html } from './html.ts'
+import { html, type Html } from './html.ts'
+import { prose } from './markdown.ts'
 import { page } from './layout.ts'
 import { exampleOf, propertyTable, typeOf } from './schema-html.ts'
 import { tableOf, type Row } from './table.ts'

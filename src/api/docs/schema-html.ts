@@ -1,6 +1,7 @@
 // A JSON Schema in a few words, and its properties as a table.
 import { membersOf, type MemberSchema } from '../../lib/schema-members.ts'
-import { html, prose, type Html } from './html.ts'
+import { html, type Html } from './html.ts'
+import { prose } from './markdown.ts'
 import type { Schema } from './document.ts'
 import { tableOf } from './table.ts'
 

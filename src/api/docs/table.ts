@@ -2,7 +2,7 @@
 import { Html, html } from './html.ts'
 
 export interface Row {
-  readonly id?: string
+  readonly id?: string | undefined
   readonly cells: readonly (Html | string | number)[]
 }
 
