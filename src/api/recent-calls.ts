@@ -80,7 +80,7 @@ function attemptsField() {
     sip_gateway_sid: word('The gateway of the carrier.').optional(),
     remote_host: word('Its address, where a request could be sent.').optional(),
     outcome: choice(['answered', 'refused', 'silent', 'unreachable', 'withdrawn']).describe(
-      'silent: it did not respond in time; unreachable: no request could be sent; withdrawn: the call ended before it had decided.',
+      'silent: it did not respond in time; unreachable: no request could be sent; withdrawn: the call ended before it had decided, or another place answered before the INVITE was sent.',
     ),
     cause: word('The line of its final response, or what failed.'),
     sip_status: whole('The status code of its final response.').optional(),
