@@ -171,6 +171,35 @@ describe('request', () => {
     expect(requests).toBe(3)
   })
 
+  it('says it once more also while another connection to the same place is opened', async () => {
+    const [asked, met] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const bodies: string[] = []
+    const url = await listen(
+      createTcpServer((socket) => {
+        let answered = false
+        socket.on('data', (data) => {
+          bodies.push(String(data).slice(-1))
+          if (answered) {
+            asked.resolve()
+            return void met.promise.then(() => socket.destroy())
+          }
+          answered = true
+          socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+        })
+      }),
+    )
+    const client = outgoing()
+    await client.request(get(url, { method: 'POST', body: '1' }))
+    // The HTTP library takes its next request for the same connection only now.
+    await new Promise(setImmediate)
+    const stale = client.request(get(url, { method: 'POST', body: '2' }))
+    await asked.promise
+    await client.request(get(url, { method: 'POST', body: '3' }))
+    met.resolve()
+    expect((await stale).status).toBe(200)
+    expect(bodies.join('')).toBe('1232')
+  })
+
   it('does not repeat itself when a new connection is closed without an answer', async () => {
     let requests = 0
     const url = await listen(

@@ -33,8 +33,6 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   const { log, clock = systemClock, maxRunning = 2000, connectTimeoutMs = 3000 } = options
   const { resolve = createNames({ clock }).lookup } = options
   const isAllowed = createAddressGuard(options.allow)
-  /** The requests without a response, each with whether a connection to its origin was opened meanwhile. */
-  const waiting = new Set<{ readonly origin: string; isFresh: boolean }>()
   const sockets = createSockets({ allow: options.allow, resolve, clock })
   /** One for each conversation, to cut it. */
   const conversations = new Set<AbortController>()
@@ -48,11 +46,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   async function open(): Promise<Agent> {
     const { createAgent } = await import('./agent.ts')
     const { maxConnectionsPerOrigin: maxConnections } = options
-    const agent = createAgent({ isAllowed, resolve, connectTimeoutMs, maxConnections })
-    agent.on('connect', ({ origin }) => {
-      for (const one of waiting) if (one.origin === origin) one.isFresh = true
-    })
-    return agent
+    return createAgent({ isAllowed, resolve, connectTimeoutMs, maxConnections })
   }
 
   function agentOf(): Promise<Agent> {
@@ -69,8 +63,6 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   async function attempt(target: URL, request: OutgoingRequest, deadline: number): Promise<OutgoingAnswer> {
     const agent = await agentOf()
     request.signal?.throwIfAborted()
-    const connection = { origin: target.origin, isFresh: false }
-    waiting.add(connection)
     const exchange = new Exchange(request, clock, deadline)
     agent.dispatch(
       {
@@ -85,13 +77,11 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
     try {
       return await exchange.answer
     } catch (error) {
-      // The other side may close a kept-alive connection just as we write to it. The request got no response and no
-      // new connection to it was involved, so the receiver has not failed: the request is sent once more.
-      const isStale = !exchange.hasHead && !connection.isFresh && isLostConnection(error)
-      if (isStale && clock.monotonic() < deadline) throw new StaleConnection()
+      // The other side may close a kept-alive connection just as we write to it. The request got no response on it, so
+      // the receiver has not failed: the request is sent once more.
+      const isStale = !exchange.hasHead && exchange.isOnKept && isLostConnection(error)
+      if (isStale && clock.monotonic() < deadline) throw new StaleConnection('stale', { cause: error })
       throw error
-    } finally {
-      waiting.delete(connection)
     }
   }
 
@@ -111,7 +101,10 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
         })
       } catch (error) {
         if (request.signal?.aborted === true) throw request.signal.reason
-        const failure = toOutgoingError(error, request.subject)
+        const failure = toOutgoingError(
+          error instanceof StaleConnection ? error.cause : error,
+          request.subject,
+        )
         log.debug({ origin: target.origin, code: failure.code, err: failure }, 'outgoing request failed')
         throw failure
       } finally {

@@ -3,6 +3,7 @@
 import type { Dispatcher } from 'undici'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { ExchangeLimit } from './errors.ts'
+import { onSent } from './sent-requests.ts'
 import type { BodySink, OutgoingAnswer, OutgoingRequest } from './outgoing.ts'
 
 // A receiver that sends a little more than a status keeps its connection; beyond this limit the connection is not
@@ -23,6 +24,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #head: Omit<OutgoingAnswer, 'body'> | undefined
   #sink: BodySink | 'collect' | 'discard' = 'collect'
   #writing: Promise<void> | undefined
+  #isOnKept = false
   #bytes = 0
   #failure: Error | undefined
 
@@ -45,10 +47,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#head !== undefined
   }
 
+  /** Whether it was sent on a connection that had carried others. */
+  get isOnKept(): boolean {
+    return this.#isOnKept
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     // The request was given up while it waited for a connection: it must no longer be sent.
-    if (this.#failure !== undefined) controller.abort(this.#failure)
+    if (this.#failure !== undefined) return controller.abort(this.#failure)
+    onSent((isKept) => (this.#isOnKept = isKept))
   }
 
   onResponseStart(

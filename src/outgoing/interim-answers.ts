@@ -1,7 +1,7 @@
 // The 100 Continue that a server sends unasked. A client reads past each interim response (RFC 9110 §15.2); the HTTP
 // library does so too, except that it closes the connection at a 100. So a 100 reaches it as a 102, which it skips.
-import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
+import { watchRequests } from './sent-requests.ts'
 
 /** The most interim responses before an answer. A server that sends more takes the thread from others. */
 export const maxInterim = 100
@@ -63,16 +63,10 @@ export class InterimAnswers {
   }
 }
 
-const channel = 'undici:client:sendHeaders'
-const bySocket = new WeakMap<Socket, InterimAnswers>()
-let isSubscribed = false
-
 /** Lets the HTTP library read past each 100 that arrives on this socket. Each request that it sends begins a response. */
 export function readPastContinue(socket: Socket): void {
-  if (!isSubscribed) subscribe(channel, (sent) => bySocket.get((sent as { socket: Socket }).socket)?.begin())
-  isSubscribed = true
   const answers = new InterimAnswers()
-  bySocket.set(socket, answers)
+  watchRequests(socket, () => answers.begin())
   const push = socket.push.bind(socket)
   socket.push = (chunk: unknown, encoding) => {
     if (chunk instanceof Uint8Array) answers.read(chunk)
