@@ -234,6 +234,20 @@ describe('POST /VoipCarriers/{sid}/Test', () => {
     expect((await tried(foreign, shared, test.own.providerKey)).status).toBe(400)
   })
 
+  it('calls from a number of the account that pays, and of no other', async () => {
+    callThatEnds('completed', 200, 'OK')
+    const { phone_numbers } = test.storage.for(systemTenancy)
+    const add = ({ account_sid }: { readonly account_sid: string }, number: string) =>
+      phone_numbers.insert({ account_sid, voip_carrier_sid: shared, number, received_number: number })
+    const body = { to: '1', account_sid: test.sibling.account_sid }
+    await add(test.own, '15551230001')
+    await tried(body, shared, test.own.providerKey)
+    expect(test.placed.at(-1)?.from).toBe('anonymous')
+    await add(test.sibling, '15551230002')
+    await tried(body, shared, test.own.providerKey)
+    expect(test.placed.at(-1)?.from).toBe('15551230002')
+  })
+
   it('is not for another account, and not for ever again', async () => {
     expect((await tried({}, carrier, test.sibling.accountKey)).status).toBe(404)
     test.carriers.waitMs = 90_000

@@ -33,7 +33,9 @@ const body = {
     .example('+15551230100'),
   from: text({ min: 1, max: 64 })
     .optional()
-    .describe('The calling number; left out, a phone number of the carrier, or register_username.'),
+    .describe(
+      'The calling number; left out, a phone number that the account has with the carrier, or register_username.',
+    ),
   account_sid: sid('accounts')
     .optional()
     .describe('The account that makes the call, if the carrier is shared and the caller is not an account.'),
@@ -182,7 +184,8 @@ async function callSteps(
 ): Promise<readonly Step[]> {
   const { calls, clock } = services
   const { voip_carrier_sid } = carrier
-  const [number] = await rows.phone_numbers.list({ where: { voip_carrier_sid, is_pattern: 0 }, limit: 1 })
+  const where = { voip_carrier_sid, account_sid, is_pattern: 0 } as const
+  const [number] = await rows.phone_numbers.list({ where, limit: 1 })
   const { call_sid, begin } = await calls.prepare({
     account_sid,
     runs: { script: { ...noScript(account_sid), app_json: listening } },
