@@ -21,8 +21,8 @@ export type PublishedEnv =
 
 export interface AppEnv {
   /**
-   * Returns the schema that the application publishes. Throws overloaded, or the signal's reason; any other failure
-   * counts as an application that publishes none.
+   * Returns the schema that the application publishes. Throws overloaded, account_share, or the signal's reason; any
+   * other failure counts as an application that publishes none.
    */
   ask(url: string, signal?: AbortSignal): Promise<PublishedEnv>
 }

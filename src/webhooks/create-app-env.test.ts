@@ -1,3 +1,6 @@
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { until } from '../../test/support/wait.ts'
+import { actingFor } from '../lib/acting-for.ts'
 import { systemClock } from '../lib/clock.ts'
 import { ThreadTime } from '../lib/bounds/thread-time.ts'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -52,6 +55,27 @@ describe('asking an application', () => {
     const receiver = await application(reply)
     expect(await appEnv().ask(receiver.url)).toEqual({ outcome: 'none' })
     expect(receiver.received).toHaveLength(1)
+  })
+
+  it('is given up where the account has taken so much time meanwhile that the answer is read too late', async () => {
+    const clock = createFakeClock()
+    let ms = 0
+    const threadTime = new ThreadTime({ clock, measure: () => ms })
+    const receiver = await startReceiver(() => {
+      threadTime.charge('a', () => void (ms += 10_000))
+      return { body: JSON.stringify({ a: variable }) }
+    })
+    const outgoing = createOutgoing({ allow: ['127.0.0.0/8'], log: silentLogger })
+    closing.push(
+      () => receiver.close(),
+      () => outgoing.close(),
+    )
+    const asking = actingFor('a', () => createAppEnv({ outgoing, threadTime }).ask(receiver.url)).catch(
+      (error: unknown) => error,
+    )
+    await until('the answer to wait for its turn', () => clock.pending > 0)
+    clock.advance(5000)
+    expect(await asking).toMatchObject({ code: 'account_share' })
   })
 
   it('finds nothing at an address that is refused or where no server listens', async () => {

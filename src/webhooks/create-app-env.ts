@@ -41,7 +41,7 @@ export function createAppEnv({ outgoing, threadTime }: AppEnvOptions): AppEnv {
       return await threadTime.inTurn(
         account,
         oneStep(() => toPublished(body)),
-        { signal },
+        { maxMs: totalTimeoutMs, signal },
       )
     },
   }
