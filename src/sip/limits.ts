@@ -154,6 +154,13 @@ export const reofferLimits = {
   maxRetryAfterMs: 32_000,
 }
 
+/** The offers of the peer within a dialog. */
+export const offerLimits = {
+  // INVITEs whose 2xx has no ACK yet: each 2xx is sent eleven times, wherever the INVITE said that it came from. A peer
+  // that sends its ACKs has one.
+  maxUnacknowledged: 4,
+}
+
 /** REFERs within a dialog: RFC 3515. */
 export const referralLimits = {
   // Longer than a called phone rings. Afterwards the requested call continues without reports.

@@ -418,6 +418,23 @@ describe('a re-INVITE', () => {
     expect(told).toEqual(['confirmed', 'INVITE with offer', 'ack-timeout'])
     expect(stage.peer.starts).toContain('BYE')
   })
+
+  it('is refused while four have a 2xx without ACK, each of which is sent again and again', async () => {
+    const stage = await openStage()
+    await callIn(stage).then((dialog) => dialog.listen(listenerOf([])))
+    const invite = async (cseq: number): Promise<void> => {
+      stage.peer.send('INVITE', { cseq, body: sdp.content })
+      await stage.soon()
+    }
+    for (const cseq of [2, 3, 4, 5]) await invite(cseq)
+    expect(stage.peer.starts).not.toContain('500')
+    await invite(6)
+    expect(stage.peer.starts.at(-1)).toBe('500')
+    expect(retryAfterOf(stage)).toBeLessThanOrEqual(10)
+    stage.peer.send('ACK', { cseq: 3 })
+    await invite(7)
+    expect(headerOf(stage.peer.last('200'), 'cseq')).toBe('7 INVITE')
+  })
 })
 
 describe('other requests of the peer', () => {

@@ -1,4 +1,5 @@
 // The open offers of a dialog, and the rules for another one meanwhile: RFC 3261 §14, RFC 3311 §5. No I/O, no time.
+import { offerLimits } from '../limits.ts'
 import type { Reply } from '../message/reply.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import type { AwaitedAcks } from './awaited-acks.ts'
@@ -54,16 +55,17 @@ export class OfferState {
     const isRefresh = request.method === 'UPDATE' && description.kind === 'absent'
     // An UPDATE without an offer only refreshes, whatever else is open: RFC 3311 §5.2.
     if (isRefresh && this.#incoming?.request.method !== 'UPDATE') return { kind: 'refresh' }
-    const reply = this.#refusal(description.kind)
+    const reply = this.#refusal(request.method, description.kind)
     if (reply !== undefined) return { kind: 'refused', reply }
     this.#incoming = transaction
     return { kind: 'open', offer: description.kind === 'sdp' ? description.sdp : undefined }
   }
 
   /** Refuses a second offer, and any offer while one of this side is unanswered: RFC 3261 §14.2 and RFC 3311 §5.2. */
-  #refusal(kind: ReturnType<typeof readDescription>['kind']): Reply | undefined {
+  #refusal(method: string, kind: ReturnType<typeof readDescription>['kind']): Reply | undefined {
     const { acks, random } = this.#options
-    if (this.#incoming !== undefined) return { status: 500, headers: [randomRetryAfter(random)] }
+    const isFull = method === 'INVITE' && acks.size >= offerLimits.maxUnacknowledged
+    if (this.#incoming !== undefined || isFull) return { status: 500, headers: [randomRetryAfter(random)] }
     if (this.#isSent || acks.isAnswerAwaited) return { status: 491 }
     if (kind !== 'unsupported') return undefined
     return { status: 415, headers: [{ name: 'accept', value: 'application/sdp' }] }
