@@ -6,7 +6,7 @@ import type { Database, Session } from './database/database.ts'
 import { prepare, slot, slots } from './database/prepared.ts'
 import type { RepositoryMaker } from './rows/repository.ts'
 import type { Vault } from './secrets.ts'
-import type { Actor, RowStorage } from './rows/rows.ts'
+import type { Actor, Repositories, RowStorage } from './rows/rows.ts'
 
 /** One request, which may be sent several times. */
 export interface OnceRequest {
@@ -67,18 +67,13 @@ class KeyTaken extends Error {}
 export function createIdempotencyStore(options: IdempotencyOptions): IdempotencyStore {
   const { database, vault, clock } = options
   const queries = createQueries(database)
-  const place = ({ principal, key }: Pick<OnceRequest, 'principal' | 'key'>) => ({
-    table: 'idempotency_keys',
-    row: `${principal} ${key}`,
-    column: 'response',
-  })
 
   async function keep(session: Session, request: OnceRequest, { status, body }: Answer): Promise<void> {
     const now = clock.now()
     const kept = await queries.keep.all(session, {
       ...request,
       status,
-      response: body === undefined ? null : vault.seal(JSON.stringify(body), place(request)),
+      response: body === undefined ? null : vault.seal(JSON.stringify(body), placeOf(request)),
       created_at: now,
       expires_at: now + keptForMs,
     })
@@ -96,15 +91,19 @@ export function createIdempotencyStore(options: IdempotencyOptions): Idempotency
         status: Number(row['status']),
         body:
           typeof response === 'string'
-            ? (JSON.parse(vault.unseal(response, place({ principal, key }))) as unknown)
+            ? (JSON.parse(vault.unseal(response, placeOf({ principal, key }))) as unknown)
             : undefined,
       }
     },
     async once(request, actor, work) {
-      const unit = createUnit(options, actor, (session, answer) => keep(session, request, answer))
+      const unit = new Unit(options, actor)
       try {
-        return await unit.run(work)
+        const answer = await work(unit.storage)
+        await unit.commit((session) => keep(session, request, answer))
+        return answer
       } catch (error) {
+        // The handler fails only once everything is undone.
+        await unit.undo(error)
         if (error instanceof KeyTaken) return undefined
         throw error
       }
@@ -113,94 +112,105 @@ export function createIdempotencyStore(options: IdempotencyOptions): Idempotency
   }
 }
 
-interface OpenTransaction {
-  readonly session: Session
-  readonly changes: ChangeSet
+/** Returns the place of a stored response, to which its encryption is bound. */
+function placeOf({ principal, key }: Pick<OnceRequest, 'principal' | 'key'>) {
+  return { table: 'idempotency_keys', row: `${principal} ${key}`, column: 'response' }
 }
 
-interface Unit {
-  run<A extends Answer>(work: (storage: UnitStorage) => Promise<A>): Promise<A>
-}
+/** The changes of one request: one transaction, which begins with the first of them. */
+class Unit {
+  readonly storage: UnitStorage = {
+    for: (tenancy) => this.#bound(tenancy),
+    transaction: (tenancy, work) => this.#joined(() => work(this.#bound(tenancy))),
+  }
+  readonly #options: IdempotencyOptions
+  readonly #actor: Actor
+  #transaction: Promise<OpenTransaction> | undefined
+  #failure: { readonly error: unknown } | undefined
 
-/** Creates a transaction that begins with the first change and ends when its work has; `keep` is its last step. */
-function createUnit(
-  { database, repositories, change }: IdempotencyOptions,
-  actor: Actor,
-  keep: (session: Session, answer: Answer) => Promise<void>,
-): Unit {
-  const finished = Promise.withResolvers<Answer>()
-  let opened: Promise<OpenTransaction> | undefined
-  let committed: Promise<void> | undefined
-  let failure: { readonly error: unknown } | undefined
-  // This promise may reject before the transaction waits for it.
-  finished.promise.catch(() => undefined)
+  constructor(options: IdempotencyOptions, actor: Actor) {
+    this.#options = options
+    this.#actor = actor
+  }
 
-  function open(): Promise<OpenTransaction> {
-    opened ??= new Promise((resolve, reject) => {
-      committed = change(async (session, changes) => {
-        resolve({ session, changes })
-        await keep(session, await finished.promise)
-      }, actor)
-      // A failure before it is open means that it could not begin; later, `run` awaits the commit and fails with it.
-      committed.catch(reject)
+  /** Runs the last step and commits. */
+  async commit(last: LastStep): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure.error
+    const transaction = await this.#open()
+    await transaction.commit(last)
+  }
+
+  /** Resolves when nothing of the changes is left. */
+  async undo(error: unknown): Promise<void> {
+    // A transaction that could not begin has left nothing.
+    const transaction = await this.#transaction?.catch(() => undefined)
+    await transaction?.rollBack(error)
+  }
+
+  #bound(tenancy: Tenancy): Repositories {
+    return this.#options.repositories.bind(tenancy, {
+      reader: { all: async (sql, parameters) => (await this.#reader()).all(sql, parameters) },
+      write: (work) => this.#joined(({ session, changes }) => work(session, changes)),
     })
-    return opened
   }
 
-  // After a failure, repairs must read what is really stored.
-  const reader: Session = {
-    all: async (sql, parameters) =>
-      (opened === undefined || failure !== undefined ? database.reader : (await opened).session).all(
-        sql,
-        parameters,
-      ),
+  #open(): Promise<OpenTransaction> {
+    return (this.#transaction ??= begin(this.#options.change, this.#actor))
   }
 
-  async function undo(error: unknown): Promise<void> {
-    finished.reject(error)
-    await committed?.catch(() => undefined)
+  async #reader(): Promise<Session> {
+    // After a failure, repairs must read what is really stored.
+    if (this.#transaction === undefined || this.#failure !== undefined) return this.#options.database.reader
+    return (await this.#transaction).session
   }
 
   /**
    * A unit in which something failed must not be committed, even if the failure was caught. It is undone immediately,
    * so that repairs outside of the database that follow, for example of DNS records, block no writer.
    */
-  async function joined<R>(work: (transaction: OpenTransaction) => Promise<R>): Promise<R> {
-    if (failure !== undefined) throw failure.error
+  async #joined<R>(work: (transaction: OpenTransaction) => Promise<R>): Promise<R> {
+    if (this.#failure !== undefined) throw this.#failure.error
     try {
-      return await work(await open())
+      return await work(await this.#open())
     } catch (error) {
-      failure ??= { error }
-      await undo(error)
+      this.#failure ??= { error }
+      await this.undo(error)
       throw error
     }
   }
+}
 
-  const bound = (tenancy: Tenancy) =>
-    repositories.bind(tenancy, {
-      reader,
-      write: (work) => joined(({ session, changes }) => work(session, changes)),
-    })
+type LastStep = (session: Session) => Promise<void>
 
-  const storage: UnitStorage = {
-    for: bound,
-    transaction: (tenancy, work) => joined(() => work(bound(tenancy))),
-  }
+interface OpenTransaction {
+  readonly session: Session
+  readonly changes: ChangeSet
+  commit(last: LastStep): Promise<void>
+  rollBack(error: unknown): Promise<void>
+}
 
+/** Begins a transaction that stays open until its `commit` or `rollBack` is called. */
+async function begin(change: RunChange, actor: Actor): Promise<OpenTransaction> {
+  const begun = Promise.withResolvers<Pick<OpenTransaction, 'session' | 'changes'>>()
+  const end = Promise.withResolvers<LastStep>()
+  const ended = change(async (session, changes) => {
+    begun.resolve({ session, changes })
+    const last = await end.promise
+    await last(session)
+  }, actor)
+  // A failure before it has begun means that it cannot begin. A later one also rejects `ended`.
+  ended.catch(begun.reject)
+  const { session, changes } = await begun.promise
   return {
-    async run(work) {
-      try {
-        const answer = await work(storage)
-        if (failure !== undefined) throw failure.error
-        await open()
-        finished.resolve(answer)
-        await committed
-        return answer
-      } catch (error) {
-        // The handler fails only once everything is undone.
-        await undo(error)
-        throw error
-      }
+    session,
+    changes,
+    commit(last) {
+      end.resolve(last)
+      return ended
+    },
+    async rollBack(error) {
+      end.reject(error)
+      await ended.catch(() => undefined)
     },
   }
 }

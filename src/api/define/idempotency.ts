@@ -3,7 +3,7 @@
 import type { HttpRequest } from '../../http/route.ts'
 import type { Principal } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { Answer, KeptResponse, OnceRequest } from '../../storage/idempotency.ts'
+import type { KeptResponse, OnceRequest } from '../../storage/idempotency.ts'
 import type { Actor } from '../../storage/storage.ts'
 import type { ApiStorage, Services } from '../services.ts'
 import type { ApiRoute } from './route.ts'
@@ -36,18 +36,32 @@ export function createOnce(
   { method, path, reply }: Pick<ApiRoute, 'method' | 'path' | 'reply'>,
   { services, storage, inFlight }: OnceOptions,
 ): Once {
+  const { idempotency } = storage
   const route = `${method} ${path}`
+
+  async function answer<A>(request: HttpRequest & Noted, once: OnceRequest, work: Work<A>): Promise<A> {
+    const kept = await idempotency.find(once)
+    if (kept !== undefined) return replay(kept, once, request)
+    const made = await make(request, once, work)
+    if (made !== undefined) {
+      await made.afterwards?.()
+      return made.answer
+    }
+    const others = await idempotency.find(once)
+    if (others === undefined) throw inProgress()
+    return replay(others, once, request)
+  }
 
   /** Returns undefined if another process was faster; the work of this one is then undone. */
   async function make<A>(
     request: HttpRequest & Noted,
     once: OnceRequest,
     work: Work<A>,
-  ): Promise<(Answer & Done<A>) | undefined> {
+  ): Promise<Done<A> | undefined> {
     const maker = actorOf(request)
     let isDone = false
     try {
-      return await storage.idempotency.once(once, maker, async (unit) => {
+      return await idempotency.once(once, maker, async (unit) => {
         const done = await work({ ...services, storage: { ...storage.boundTo({ maker }), ...unit } })
         isDone = true
         return { ...done, status: done.answer === undefined ? 204 : reply.status, body: done.answer }
@@ -55,35 +69,21 @@ export function createOnce(
     } catch (error) {
       // The work may have failed because the other process has taken a name. If the commit failed, a stored answer may
       // be this process's own, and what should follow it has not happened.
-      if (isDone || (await storage.idempotency.find(once)) === undefined) throw error
+      if (isDone || (await idempotency.find(once)) === undefined) throw error
       return undefined
     }
   }
 
-  async function attempt<A>(request: HttpRequest & Noted, once: OnceRequest, work: Work<A>): Promise<A> {
-    const kept = await storage.idempotency.find(once)
-    if (kept !== undefined) return replay(kept, once, request)
-    const made = await make(request, once, work)
-    if (made !== undefined) {
-      await made.afterwards?.()
-      return made.answer
-    }
-    const others = await storage.idempotency.find(once)
-    if (others === undefined) throw inProgress()
-    return replay(others, once, request)
-  }
-
   return {
     async run(request, { owner: principal, key }, work) {
-      const fingerprint = storage.idempotency.fingerprint(
-        JSON.stringify([route, request.params, request.query, request.body ?? null]),
-      )
+      const { params, query, body = null } = request
+      const fingerprint = idempotency.fingerprint(JSON.stringify([route, params, query, body]))
       const name = `${principal} ${key}`
       const running = inFlight.get(name)
       if (running !== undefined) throw running === fingerprint ? inProgress() : reused()
       inFlight.set(name, fingerprint)
       try {
-        return await attempt(request, { principal, key, route, fingerprint }, work)
+        return await answer(request, { principal, key, route, fingerprint }, work)
       } finally {
         inFlight.delete(name)
       }
