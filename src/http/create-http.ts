@@ -140,11 +140,11 @@ function addHooks(server: FastifyInstance, paths: KnownPaths, { log, rateLimits 
   const headers = policy === undefined ? responseHeaders : { ...responseHeaders, 'ratelimit-policy': policy }
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers).header('x-request-id', request.id)
-    if (hostFieldsOf(request.raw.rawHeaders) > 1)
-      return done(new AppError('bad_request', 'the request has more than one Host header'))
     // Health checks and preflights are not counted.
     const isCounted = rateLimits !== undefined && request.method !== 'OPTIONS' && !isHealth(request.url)
     if (isCounted) enforceRateLimit(rateLimits.ofAddress(request.ip), reply)
+    if (hostFieldsOf(request.raw.rawHeaders) > 1)
+      return done(new AppError('bad_request', 'the request has more than one Host header'))
     done()
   })
   addRefusals(server, paths, log)

@@ -1,3 +1,5 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Caller, RequestQuota } from '../../contracts/caller.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -149,6 +151,18 @@ describe('a server with limits', () => {
     expect(headers['ratelimit']).toBe('"key";r=99;t=1')
     expect((await get('/v1/open')).headers['ratelimit']).toBe('"address";r=198;t=1')
     expect((await get('/v1/nowhere')).headers['ratelimit']).toBe('"address";r=197;t=1')
+  })
+
+  it('counts a request with two Host headers too, which it refuses', async () => {
+    serve({ perKey: 0, perAddress: 2 })
+    await server.start()
+    const statuses: string[] = []
+    for (let count = 0; count < 3; count++) {
+      const socket = connect(server.address.port, '127.0.0.1')
+      socket.write('GET /v1/open HTTP/1.1\r\nhost: a\r\nhost: b\r\nconnection: close\r\n\r\n')
+      statuses.push((await text(socket)).slice(9, 12))
+    }
+    expect(statuses).toEqual(['400', '400', '429'])
   })
 
   it('tells of the address where that is nearer to its end than the key', async () => {
