@@ -137,6 +137,16 @@ const sentences: Readonly<Record<FactName, Sentence | undefined>> = {
     `the sound goes ${path === 'no-media' ? 'past' : 'through'} the platform (${String(path)}): ${String(because)}`,
   'dial-ended': ({ to, call_status, sentence }) =>
     `${String(to)}: ${String(call_status)}, ${String(sentence)}`,
+  'recognition-started': ({ vendor, language, after_ms }) =>
+    `${String(vendor)} listens (${String(language)}), ready after ${String(after_ms)} ms`,
+  heard: ({ transcript, channel, vendor }) =>
+    transcript === ''
+      ? `${String(vendor)} heard words that are hidden`
+      : `${channel === 2 ? 'the other one' : 'the caller'} said: "${String(transcript)}"`,
+  'recognition-reconnecting': ({ vendor, because }) =>
+    `the connection to ${String(vendor)} is made again: ${String(because)}`,
+  'recognition-ended': ({ vendor, audio_ms, because, by }) =>
+    `${String(vendor)} listens no more${by === 'closed' ? '' : `: ${String(because)}`}, and heard ${seconds(audio_ms)}`,
   digit: ({ digit }) => `key ${String(digit)}`,
   'attempt-ended': attemptStory,
   'identity-checked': ({ attest, reason }) =>

@@ -97,6 +97,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'defence/',
     'inbound/',
     'voice/',
+    'hearing/',
     'channel/',
     'application/',
     'outbound/',

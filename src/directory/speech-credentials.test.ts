@@ -36,8 +36,10 @@ async function insert(more: Partial<Row<'speech_credentials'>>): Promise<string>
   return row.speech_credential_sid
 }
 
-const find = (vendor: string, more: { account_sid?: string; label?: string; voice?: string } = {}) =>
-  directory.find({ account_sid: own.account_sid, vendor, label: null, voice: null, ...more })
+const find = (
+  vendor: string,
+  more: { account_sid?: string; label?: string; voice?: string; use?: 'tts' | 'stt' } = {},
+) => directory.find({ account_sid: own.account_sid, vendor, label: null, voice: null, use: 'tts', ...more })
 
 describe('find', () => {
   it('finds the account’s before its provider’s, and neither a sibling’s nor a foreign one', async () => {

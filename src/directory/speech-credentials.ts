@@ -42,7 +42,7 @@ export function createSpeechDirectory({ storage, clock, log }: SpeechDirectoryOp
   }
 
   return {
-    async find({ account_sid, vendor, label, voice }) {
+    async find({ account_sid, vendor, label, voice, use }) {
       const account = await rows().accounts.find(account_sid)
       if (account === undefined) return undefined
       const { service_provider_sid } = account
@@ -51,13 +51,13 @@ export function createSpeechDirectory({ storage, clock, log }: SpeechDirectoryOp
         list.list({ where: { account_sid, vendor } }),
         list.list({ where: { service_provider_sid, account_sid: null, vendor } }),
       ])
-      const speaking = found.flat().filter(({ use_for_tts }) => use_for_tts === 1)
+      const usable = found.flat().filter((row) => row[`use_for_${use}`] === 1)
       const custom =
         vendor === 'google' ? await customVoice(voice, service_provider_sid, account_sid) : undefined
       const credential =
         custom === undefined
-          ? pickCredential(speaking, label)
-          : speaking.find(({ speech_credential_sid: sid }) => sid === custom.speech_credential_sid)
+          ? pickCredential(usable, label)
+          : usable.find(({ speech_credential_sid: sid }) => sid === custom.speech_credential_sid)
       if (credential === undefined) return undefined
       noteUse(credential)
       const settings = JSON.parse(credential.settings) as Settings

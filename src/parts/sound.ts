@@ -5,6 +5,7 @@ import { createSpeechDirectory } from '../directory/speech-credentials.ts'
 import { createMedia } from '../media/create-media.ts'
 import { createAudioDecoder } from '../media/files/audio-decoder.ts'
 import { createSpeech } from '../speech/create-speech.ts'
+import { createRecognition } from '../speech/create-recognition.ts'
 import { createStreams } from '../streams/create-streams.ts'
 import { createAudioFetcher } from '../audio/create-audio-fetcher.ts'
 import type { Base } from './base.ts'
@@ -15,10 +16,11 @@ export type Sound = ReturnType<typeof createSound>
 /** Creates the parts that play and record sound. */
 export function createSound(base: Base) {
   const { config, log, clock, cacheDir, sharePercent, storage, outgoing, allow } = base
+  const credentials = createSpeechDirectory({ storage, clock, log })
   const speech = createSpeech({
     cacheDir: join(cacheDir, 'speech'),
     outgoing,
-    credentials: createSpeechDirectory({ storage, clock, log }),
+    credentials,
     sharePercent,
     clock,
     log,
@@ -43,7 +45,8 @@ export function createSound(base: Base) {
     log,
   })
   const streams = createStreams({ allow, nameServers: config.nameServers, sharePercent, log })
-  return { speech, decoder, audio, media, streams, ...createKeeping(base) }
+  const recognition = createRecognition({ recognisers: streams, credentials })
+  return { speech, decoder, audio, media, streams, recognition, ...createKeeping(base) }
 }
 
 /** Creates the store of recordings. */

@@ -155,7 +155,7 @@ function openAppSockets({ config, clock, allow, directory, names }: Base) {
 }
 
 /** Returns the parts that the engine uses, in the shapes that it declares. */
-function enginePorts(base: Base, { media, speech, audio, recordings, streams }: Sound) {
+function enginePorts(base: Base, { media, speech, audio, recordings, streams, recognition }: Sound) {
   const { config, log, clock, allow, storage, directory, carrierHosts, outgoing, threadTime } = base
   const { signingSecret } = directory
   return {
@@ -175,5 +175,6 @@ function enginePorts(base: Base, { media, speech, audio, recordings, streams }: 
     audio,
     recorder: recordings,
     streams,
+    recognition,
   }
 }

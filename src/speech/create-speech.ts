@@ -78,7 +78,9 @@ export function createSpeech(options: SpeechOptions): SpeechService & Part {
     if (name === null) return embedded
     const vendor = find(name)
     const needsCredential = vendor?.needsCredential === true
-    const credential = needsCredential ? await credentials.find({ ...request, vendor: name }) : undefined
+    const credential = needsCredential
+      ? await credentials.find({ ...request, vendor: name, use: 'tts' })
+      : undefined
     if (needsCredential && credential === undefined)
       return { ...embedded, missing: `there is no credential for ${name}` }
     const speaker = speakerOf(vendor, credential?.settings ?? noSettings, credential?.owner)

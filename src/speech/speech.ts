@@ -19,9 +19,11 @@ export interface CredentialQuery {
   readonly label: string | null
   /** The voice, because some voices belong to one credential. */
   readonly voice: string | null
+  /** Its use: to speak, or to recognise speech. */
+  readonly use: 'tts' | 'stt'
 }
 
-/** Finds the credential with which an account speaks. */
+/** Finds the credential with which an account speaks or hears. */
 export interface SpeechCredentials {
   find(query: CredentialQuery): Promise<FoundCredential | undefined>
 }

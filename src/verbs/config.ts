@@ -5,17 +5,9 @@ import { toDecibels, type SettingsChange } from '../calls/verb.ts'
 import { inPlaceOf, notServed } from '../lib/not-served.ts'
 import { defineVerb, type Given } from './define/define-verb.ts'
 import { tokenStreams, toVoice } from './define/prompt.ts'
-import {
-  decibels,
-  hookFor,
-  optional,
-  recognizer,
-  speechRecognition,
-  synthesizer,
-  untilServed,
-  vad,
-} from './define/schemas.ts'
+import { decibels, hookFor, optional, recognizer, synthesizer, untilServed, vad } from './define/schemas.ts'
 import { audioServerTitle, streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
+import { toForm } from './define/recognizer.ts'
 import { toWishes, waitProperties } from './define/hook-wait.ts'
 import { applyRecord, record } from './define/record.ts'
 
@@ -91,7 +83,9 @@ const schema = Type.Object({
   notifyEvents: optional.flag(
     'Whether an application over WebSocket gets messages of type `verb:status`: when a verb begins and ends, and about the progress of its prompt.',
   ),
-  notifySttLatency: optional.flag(untilServed(speechRecognition, 'Say how long it took.')),
+  notifySttLatency: optional.flag(
+    'Whether hooks about words have `stt_latency_ms`, the time between the last sound and the result, as a text.',
+  ),
   trackTtsPlayout: optional.flag(untilServed(tokenStreams, 'Say what was heard of a text.')),
 })
 
@@ -146,7 +140,9 @@ function* changesOf(options: Options, settings: Given<'settings'>['settings']): 
   if (resets.includes('synthesizer')) yield { kind: 'reset-voice' }
   if (resets.includes('recognizer')) yield { kind: 'reset-recognition' }
   if (given !== undefined) yield { kind: 'voice', voice: toVoice(given) }
-  if (recognition !== undefined) yield { kind: 'recognition', recognition }
+  if (recognition !== undefined) yield { kind: 'recognition', recognition: toForm(recognition) ?? {} }
+  if (options.notifySttLatency !== undefined)
+    yield { kind: 'notify-latency', isWanted: options.notifySttLatency }
   if (onHoldMusic !== undefined) yield { kind: 'hold-music', url: settings.resolveUrl(onHoldMusic) }
   if (options.notifyEvents !== undefined) yield { kind: 'notify-verbs', isWanted: options.notifyEvents }
   const { filler, hookDelay } = toWishes(options, settings)

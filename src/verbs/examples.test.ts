@@ -1,6 +1,11 @@
 // The example of each verb in the reference, as the answer of a call hook: it works, without a note in the journal.
 import { describe, expect, it } from 'vitest'
-import { account, outboundCarrier, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
+import {
+  account,
+  application,
+  outboundCarrier,
+  phone,
+} from '../../test/support/scripted-engine/scripted-facts.ts'
 import {
   createScriptedEngine,
   type ScriptedEngine,
@@ -34,6 +39,7 @@ function isRecording({ options }: ScriptedOutgoing): boolean {
 /** Returns the journal of the call that got the example. Its far ends answer, and hang up after some seconds. */
 async function run({ name, example }: Verb): Promise<readonly JournalEvent[]> {
   const engine = createScriptedEngine(parseVerbs)
+  engine.application = { ...application, speech_recognizer_vendor: 'deepgram' }
   engine.phones.set('alice@example.com', [phone])
   engine.waysOut = [outboundCarrier('c1')]
   engine.hooks.on('/call', around[name] ?? example)
@@ -51,6 +57,7 @@ async function run({ name, example }: Verb): Promise<readonly JournalEvent[]> {
     const called = engine.sent.filter((invite) => !isRecording(invite)).at(-1)
     if (second === 2) called?.answer()
     if (second === 6) for (const stream of engine.streams.all) stream.end()
+    if (second === 6) for (const ear of engine.recognition.all) ear.end({ by: 'closed' })
     if (second === 6) called?.dialog.listener.ended(sipRequest('BYE'))
     if (second === 4) engine.media.sessions[0]?.press('1')
     if (second === 8) await leaveConference(engine)

@@ -1,20 +1,12 @@
-// The verb gather: collects digits, with a prompt.
+// The verb gather: asks a question that is answered by keys or by voice, with a prompt.
 import { Type } from '../lib/type.ts'
 import type { Static } from 'typebox'
-import type { DigitRules } from '../calls/verb.ts'
-import { AppError } from '../lib/errors.ts'
+import type { Answer, DigitRules } from '../calls/verb.ts'
 import { defineVerb, type Given } from './define/define-verb.ts'
 import { toWishes, waitProperties } from './define/hook-wait.ts'
+import { latencyFields, toForm, toSpeechRules } from './define/recognizer.ts'
 import { playProperties, playUrls, sayProperties, speak } from './define/prompt.ts'
-import {
-  hookFor,
-  optional,
-  recognizer,
-  replacingTheRest,
-  speechRecognition,
-  untilServed,
-  vad,
-} from './define/schemas.ts'
+import { hookFor, optional, recognizer, replacingTheRest, vad } from './define/schemas.ts'
 
 const count = (description: string) => Type.Optional(Type.Integer({ minimum: 0, description }))
 const seconds = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }))
@@ -22,12 +14,13 @@ const seconds = (description: string) => Type.Optional(Type.Number({ minimum: 0,
 const schema = Type.Object({
   input: Type.Optional(
     Type.Array(Type.Union([Type.Literal('speech'), Type.Literal('digits'), Type.Literal('dtmf')]), {
-      description: 'The kinds of input that are accepted; dtmf means digits. Default ["digits"].',
+      description:
+        'The kinds of input that are accepted: `speech`, `digits`, or both; dtmf means digits. Default ["digits"].',
     }),
   ),
   actionHook: Type.Optional(
     hookFor(
-      `Sent when the entry is complete, as \`reason\` dtmfDetected with its \`digits\`, or when a pause ends a question whose entry is not complete, as \`reason\` timeout, with the digits as \`incomplete_digits\` if some were pressed, but fewer than \`minDigits\`. ${replacingTheRest}`,
+      `Sent when the entry is complete, as \`reason\` dtmfDetected with its \`digits\`; when something was said, as \`reason\` speechDetected with \`speech\`, or stt-low-confidence below \`minConfidence\`; when no recogniser can be had and no digits are taken, as \`reason\` error with \`details\`; or when a pause ends a question whose entry is not complete, as \`reason\` timeout, with the digits as \`incomplete_digits\` if some were pressed, but fewer than \`minDigits\`. ${replacingTheRest}`,
     ),
   ),
   finishOnKey: optional.text('A key that ends the entry and is not part of it.'),
@@ -38,18 +31,22 @@ const schema = Type.Object({
     'From the first digit on, the question is over after a pause of this length, and `timeout` has no effect any more. Default, and 0: `timeout`.',
   ),
   timeout: seconds(
-    'The question is over after this long without a digit, counted from the end of the prompt and from each digit. Default 15; 0 never.',
+    'The question is over after this long without a digit or a word, counted from the end of the prompt and from each of them. Default 15; 0 never.',
   ),
-  speechTimeout: optional.number(untilServed(speechRecognition, 'Pause that ends speech.')),
-  bargein: optional.flag(untilServed(speechRecognition, 'Speech stops the prompt.')),
+  speechTimeout: optional.number(
+    'Accepted without effect, as on other platforms of this interface: `recognizer.asrTimeout` is the pause that ends speech.',
+  ),
+  bargein: optional.flag('Words stop the prompt. Default false.'),
   dtmfBargein: optional.flag('Digits stop the prompt. Default true.'),
-  minBargeinWordCount: optional.number(untilServed(speechRecognition, 'Words that count as barge-in.')),
+  minBargeinWordCount: count('With bargein: the prompt stops at this many words. Default 1.'),
   sensitive: optional.flag(
     'true: the journal and captures of the call show the keys as x, until another gather; false: they are shown. Default: the setting of the account.',
   ),
   listenDuringPrompt: optional.flag('Whether digits pressed during the prompt count. Default true.'),
   partialResultHook: Type.Optional(
-    hookFor(untilServed(speechRecognition, 'Sent with words that may still change.')),
+    hookFor(
+      'Sent with `speech` whose words may still change. It is left out while another one has no answer. Its answer is ignored.',
+    ),
   ),
   recognizer: Type.Optional(recognizer),
   vad: Type.Optional(vad),
@@ -64,7 +61,7 @@ const defaultTimeoutSeconds = 15
 
 export const gather = defineVerb({
   name: 'gather',
-  summary: 'Collects digits from the caller, with an optional prompt.',
+  summary: 'Collects digits or words from the caller, with an optional prompt.',
   example: [
     {
       verb: 'gather',
@@ -77,30 +74,75 @@ export const gather = defineVerb({
     { verb: 'say', text: 'I heard nothing. Goodbye.' },
   ],
   needs: 'audio',
-  uses: ['voice', 'digits', 'hooks', 'time', 'notes', 'settings'],
+  uses: ['voice', 'digits', 'hearing', 'hooks', 'time', 'settings'],
   schema,
   isEarlyMedia: ({ say, play }) => say?.earlyMedia === true || play?.earlyMedia === true,
   async execute(options, given) {
-    const { digits, hooks, notes, settings, signal } = given
-    if (options.input?.includes('speech') === true)
-      notes.goWithout(
-        new AppError('recognizer_unknown', 'gather: no speech recogniser is configured; speech is not heard'),
-      )
+    const { digits, hooks, settings, signal } = given
     // Keys that come late are hidden too, until another gather changes that.
     digits.hide(options.sensitive)
-    const collected = await digits.collect({
-      rules: toRules(options),
-      prompt: (promptSignal) => prompt(options, { ...given, signal: promptSignal }),
-      signal,
-    })
-    if (collected.reason === 'stopped' || options.actionHook === undefined) return
-    const result =
-      collected.reason === 'digits'
-        ? { reason: 'dtmfDetected', digits: collected.digits }
-        : { reason: 'timeout', ...tooFew(collected.digits) }
-    await hooks.ask(options.actionHook, result, signal, toWishes(options, settings))
+    const answer = await askFor(options, given)
+    if (answer.reason === 'stopped' || options.actionHook === undefined) return
+    const fields = fieldsOf(answer, settings.wantsLatency)
+    await hooks.ask(options.actionHook, fields, signal, toWishes(options, settings))
   },
 })
+
+function askFor(
+  options: GatherOptions,
+  given: Given<'voice' | 'digits' | 'hearing' | 'hooks' | 'time' | 'settings'>,
+): Promise<Answer> {
+  const { digits, hearing, hooks, settings, signal } = given
+  const { partialResultHook: partialHook, actionHook, recognizer: form } = options
+  const rules = toRules(options)
+  const prompting = (promptSignal: AbortSignal): Promise<void> =>
+    prompt(options, { ...given, signal: promptSignal })
+  if (options.input?.includes('speech') !== true) return digits.collect({ rules, prompt: prompting, signal })
+  let isSending = false
+  const tell = (hook: typeof partialHook, fields: Readonly<Record<string, unknown>>): void => {
+    // Words that may still change are not worth waiting for.
+    if (hook === undefined || isSending || options.sensitive === true) return
+    isSending = true
+    void hooks.tell(hook, fields).finally(() => (isSending = false))
+  }
+  return hearing.ask({
+    digits: rules,
+    speech: toSpeechRules({ ...settings.recognition, ...toForm(form) }, options),
+    recognizer: toForm(form),
+    prompt: prompting,
+    onPartial: (speech) => tell(partialHook, { speech }),
+    // The early end of a turn is sent so that an application may begin to think.
+    onTurnSign: (speech) =>
+      partialHook === undefined
+        ? tell(actionHook, { reason: 'speechDetected', speech })
+        : tell(partialHook, { speech }),
+    signal,
+  })
+}
+
+function fieldsOf(
+  answer: Exclude<Answer, { reason: 'stopped' }>,
+  wantsLatency: boolean,
+): Readonly<Record<string, unknown>> {
+  switch (answer.reason) {
+    case 'digits':
+      return { reason: 'dtmfDetected', digits: answer.digits }
+    case 'timeout':
+      return { reason: 'timeout', ...tooFew(answer.digits) }
+    case 'speech':
+      return {
+        reason: 'speechDetected',
+        speech: answer.speech,
+        ...latencyFields(answer.latency_ms, wantsLatency),
+      }
+    case 'low-confidence':
+      return { reason: 'stt-low-confidence', speech: answer.speech }
+    case 'error':
+      return { reason: 'error', details: answer.details }
+    default:
+      return answer satisfies never
+  }
+}
 
 /** Returns the digits under a name of their own, since applications take `digits` for an entry. */
 function tooFew(digits: string): { readonly incomplete_digits?: string } {

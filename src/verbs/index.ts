@@ -26,6 +26,7 @@ import { sipDecline } from './sip-decline.ts'
 import { sipRefer } from './sip-refer.ts'
 import { sipRequest } from './sip-request.ts'
 import { tag } from './tag.ts'
+import { transcribe } from './transcribe.ts'
 
 export const verbs: readonly Verb[] = [
   alert,
@@ -49,6 +50,7 @@ export const verbs: readonly Verb[] = [
   sipRefer,
   sipRequest,
   tag,
+  transcribe,
 ]
 
 /** Parses a list of verbs, one in each step. Throws as ParseVerbs does. */

@@ -60,8 +60,8 @@ describe('parseVerbs', () => {
       'verb 1 (say): "loop" must be a number or "forever"',
     ],
     ['a text for a number', [{ verb: 'pause', length: 'five' }], 'verb 1 (pause): "length" must be a number'],
-    ['a verb of the interface', [{ verb: 'transcribe' }], 'verb 1: the verb "transcribe" is not served yet'],
-    ['one in the old notation', [{ transcribe: {} }], 'verb 1: the verb "transcribe" is not served yet'],
+    ['a verb of the interface', [{ verb: 'pipeline' }], 'verb 1: the verb "pipeline" is not served yet'],
+    ['one in the old notation', [{ pipeline: {} }], 'verb 1: the verb "pipeline" is not served yet'],
     ['one of a vendor', [{ verb: 'openai_s2s' }], 'verb 1: the verb "openai_s2s" is not served yet'],
     ['a wrong id', [{ verb: 'answer', id: 7 }], 'verb 1 (answer): "id" must be a string'],
     [
@@ -113,7 +113,7 @@ describe('parseVerbs', () => {
   })
 
   it('says what to do in place of a verb that is not served', () => {
-    for (const verb of ['transcribe', 'llm', 'openai_s2s', 'transfer'])
+    for (const verb of ['dialogflow', 'llm', 'openai_s2s', 'transfer'])
       expect(() => parseVerbs([{ verb }])).toThrow(
         expect.objectContaining({ cure: expect.stringMatching(/`(listen|dial)`/) as string }) as Error,
       )

@@ -289,7 +289,7 @@ describe('play', () => {
   it('for speech raises one alert a call that no recogniser listens', async () => {
     const gather = { verb: 'gather', input: ['speech', 'digits'], timeout: 1 }
     const { raised, sentencesOf } = await runWithAlerts(gather, gather)
-    const sentence = 'gather: no speech recogniser is configured; speech is not heard'
+    const sentence = 'no vendor of speech recognition is chosen'
     expect(sentencesOf('problem')).toEqual([sentence])
     expect(sentencesOf('note')).toEqual([sentence])
     expect(raised.map(({ alert_type }) => alert_type)).toEqual(['no-stt'])
@@ -410,14 +410,6 @@ describe('gather', () => {
     await settle()
     expect(engine.hooks.payloadsOf('/menu')).toMatchObject([{ digits: '1' }])
     expect(problems({ engine, invite })).toEqual(['audio_not_found'])
-  })
-
-  it('for speech alone runs to its timeout and says in the journal that speech is not heard', async () => {
-    const running = await run({ verb: 'gather', input: ['speech'], timeout: 2, actionHook: '/menu' })
-    mediaOf(running).press('1')
-    await pass(running.engine, 2000)
-    expect(running.engine.hooks.payloadsOf('/menu')).toMatchObject([{ reason: 'timeout' }])
-    expect(JSON.stringify(running.engine.store.batches)).toContain('no speech recogniser is configured')
   })
 
   it('says nothing to its action hook when the caller leaves', async () => {

@@ -7,6 +7,7 @@ import type { Abilities } from '../verb/abilities.ts'
 import { createAlerting } from './alerting.ts'
 import { createDialogRequests } from './far-end-requests.ts'
 import { createDigits } from './digits.ts'
+import { LegHearing } from './hearing.ts'
 import { LegHooks, type LegHooksOptions } from './hooks.ts'
 import { HookWait } from './hook-wait.ts'
 import { createKeys } from './keys.ts'
@@ -76,6 +77,17 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
       clock,
       onProblem: (error) => notes.problem(error),
       onBargeIn: () => report('dtmf-bargein-detected'),
+    }),
+    hearing: new LegHearing({
+      leg,
+      script,
+      settings: leg.session.settings,
+      recognition: needs.recognition,
+      clock,
+      // One alert a call is enough for a recogniser that is not there; one that breaks is noted each time.
+      onProblem: (error) =>
+        error.code === 'recognizer_unknown' ? notes.goWithout(error) : notes.problem(error),
+      onBargeIn: (by) => report(`${by}-bargein-detected`),
     }),
     tracks: createTracks({ leg, voice, notes }),
     siprec: createSiprec({ leg, needs, notes }),

@@ -1,10 +1,11 @@
 // The ability to collect keys. A collection plays its prompt, collects the keys that are pressed, and ends when the
 // input is complete.
 import type { Clock } from '../../lib/clock.ts'
-import { AppError } from '../../lib/errors.ts'
+import type { AppError } from '../../lib/errors.ts'
 import { DigitCollector, type Collected } from '../digits/digit-collector.ts'
 import type { Leg } from '../leg/leg.ts'
 import { stopped } from '../session/stop.ts'
+import { play } from './play-prompt.ts'
 import type { CollectRequest, Digits } from '../verb/abilities.ts'
 
 export interface DigitsOptions {
@@ -51,19 +52,5 @@ async function collect(
     signal.removeEventListener('abort', stop)
     speaking.abort(stopped('done'))
     await prompting
-  }
-}
-
-/** Plays the prompt. If that fails, the caller can still press keys. */
-async function play(
-  prompt: CollectRequest['prompt'],
-  signal: AbortSignal,
-  onProblem: DigitsOptions['onProblem'],
-): Promise<void> {
-  try {
-    await prompt?.(signal)
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    if (!signal.aborted) onProblem(error)
   }
 }

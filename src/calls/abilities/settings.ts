@@ -19,6 +19,12 @@ const minBetweenMs = 500
 
 export function createSetting({ settings, verbs, resolveUrl }: SettingOptions): Setting {
   return {
+    get recognition() {
+      return settings.current.recognition
+    },
+    get wantsLatency() {
+      return settings.current.wantsLatency === true
+    },
     change: (change) => settings.change(change),
     resolveUrl,
     toFiller({ enable, url, startDelaySecs = 0 }) {

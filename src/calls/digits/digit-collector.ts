@@ -62,6 +62,11 @@ export class DigitCollector {
     this.#restartTimer()
   }
 
+  /** Lets the time of the question begin again, as the caller does something else than press keys. */
+  waitAgain(): void {
+    if (this.#digits === '' && this.#completed === undefined) this.#restartTimer()
+  }
+
   promptEnded(): void {
     if (!this.#isPrompting) return
     this.#isPrompting = false

@@ -46,6 +46,7 @@ const alertsByCode: ReadonlyMap<string, string> = new Map([
   ['speech_failed', 'tts-failure'],
   ['synthesizer_unknown', 'no-tts'],
   ['recognizer_unknown', 'no-stt'],
+  ['recognition_failed', 'stt-failure'],
   ['no_carrier', 'no-carrier'],
   ['invalid_frame', 'invalid-app-payload'],
   ['no_media_port', 'no-media-port'],

@@ -11,6 +11,8 @@ const typeOfKeyAlone = /^(?:content-type|c)[ \t]*:\s*application\/dtmf[ \t]*(?:;
 /** Returns the fact with its digits hidden. */
 export function withoutDigits<F extends JournalFact>(fact: F): F {
   if (fact.type === 'digit') return { ...fact, digit: hidden }
+  // A number may be said instead.
+  if (fact.type === 'heard') return { ...fact, transcript: '' }
   if (fact.type !== 'sip' || fact.summary !== 'INFO') return fact
   const bodyAt = fact.raw.search(/\r?\n\r?\n/)
   if (bodyAt === -1) return fact

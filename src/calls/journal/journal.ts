@@ -6,6 +6,7 @@ import type { AttemptEndedFact, AttemptFact, BranchAnsweredFact } from './attemp
 import type { CallStatus } from './call-status.ts'
 import type { IdentityCheckedFact } from './identity-facts.ts'
 import type { QueueFact } from './queue-facts.ts'
+import type { RecognitionFact } from './recognition-facts.ts'
 import type { RecordingFact, RecordingStartedFact } from './recording-facts.ts'
 import type { RoomFact } from './room-facts.ts'
 import type { SocketFact } from './socket-facts.ts'
@@ -282,6 +283,7 @@ export type JournalFact =
   | QueueFact
   | RoomFact
   | SocketFact
+  | RecognitionFact
   | StreamFact
   | AlertedFact
   | RecordingFact

@@ -26,6 +26,7 @@ import { LegDigits } from './leg-digits.ts'
 import { LegEvents } from './leg-events.ts'
 import { LegLimits } from './leg-limits.ts'
 import { LegMedia, type SipPlace } from './leg-media.ts'
+import { LegEars } from './leg-ears.ts'
 import { LegStreams } from './leg-streams.ts'
 import { LegKeys } from './leg-keys.ts'
 import { LastOther } from './last-other.ts'
@@ -63,6 +64,7 @@ export class Leg {
   readonly keys: LegKeys
   readonly recording: LegRecording
   readonly streams = new LegStreams()
+  readonly ears = new LegEars()
   readonly #closing = Promise.withResolvers<void>()
   /** Resolves when the leg has ended and its media port is free. */
   readonly closed: Promise<void> = this.#closing.promise

@@ -3,6 +3,7 @@ import type { AppError } from '../../lib/errors.ts'
 import type { PlayResult } from '../../media/media.ts'
 import type { Recording, RecordingSpan } from './recording-request.ts'
 import type { Streaming } from './stream-request.ts'
+import type { Hearing, RecognizerForm } from './recognition.ts'
 import type { AskedRequest, OwnRequestOutcome } from './own-request.ts'
 import type { Filler, HookDelay, SettingsChange, Voice, WaitWishes } from './settings.ts'
 import type { HookForm } from './hook-form.ts'
@@ -11,7 +12,7 @@ import type { DequeueOutcome, DequeueRequest, EnqueueOutcome, EnqueueRequest } f
 import type { Collected, DigitRules } from '../digits/digit-collector.ts'
 import type { ConferenceWishes } from './conference-wishes.ts'
 
-export type { Recording, Streaming }
+export type { Hearing, Recording, Streaming }
 export type { Voice } from './settings.ts'
 
 export interface Abilities {
@@ -21,6 +22,8 @@ export interface Abilities {
   readonly voice: Speaking
   /** Collects the keys that are pressed. */
   readonly digits: Digits
+  /** Hears words. */
+  readonly hearing: Hearing
   /** Sends keys to the far end. */
   readonly keys: Keys
   /** Sends requests to the far end within the dialog. */
@@ -142,6 +145,10 @@ export interface Siprec {
 }
 
 export interface Setting {
+  /** The recogniser that `config` has set. */
+  readonly recognition: RecognizerForm
+  /** Whether hooks about words say how long recognition took. */
+  readonly wantsLatency: boolean
   change(change: SettingsChange): void
   /** Makes a URL of the application absolute. Later ones may have another base. */
   resolveUrl(url: string): string

@@ -1,4 +1,5 @@
 // The settings that `config` makes for later verbs: a pure reducer, and the one value that it changes.
+import type { RecognizerForm } from './recognition.ts'
 import type { HookForm } from './hook-form.ts'
 
 /** The voice that a verb or the session sets. `default` and absence mean the application's. */
@@ -38,11 +39,13 @@ export interface Settings {
   /** The hook for requests of a far end within its dialog that the platform does not handle itself. */
   readonly requestHook?: HookForm
   /** The default recogniser settings of verbs. */
-  readonly recognition: object
+  readonly recognition: RecognizerForm
   readonly filler?: Filler | undefined
   readonly hookDelay?: HookDelay | undefined
   /** The URL of the audio for one side of a bridge while the other has it on hold. */
   readonly holdMusic?: string
+  /** True if hooks about words say how long recognition took. */
+  readonly wantsLatency?: boolean
   /** True if an application over WebSocket gets the status of each verb. */
   readonly notifiesVerbs?: boolean
 }
@@ -54,12 +57,12 @@ export type SettingsChange =
   | { readonly kind: 'voice'; readonly voice: Voice }
   | { readonly kind: 'reset-voice' }
   | { readonly kind: 'refer-hook' | 'request-hook'; readonly hook: HookForm }
-  | { readonly kind: 'recognition'; readonly recognition: object }
+  | { readonly kind: 'recognition'; readonly recognition: RecognizerForm }
   | { readonly kind: 'reset-recognition' }
   | { readonly kind: 'filler'; readonly filler: Filler | undefined }
   | { readonly kind: 'hook-delay'; readonly hookDelay: HookDelay | undefined }
   | { readonly kind: 'hold-music'; readonly url: string }
-  | { readonly kind: 'notify-verbs'; readonly isWanted: boolean }
+  | { readonly kind: 'notify-verbs' | 'notify-latency'; readonly isWanted: boolean }
 
 export const initialSettings: Settings = { voice: {}, recognition: {} }
 
@@ -83,6 +86,8 @@ export function changed(settings: Settings, change: SettingsChange): Settings {
       return { ...settings, hookDelay: change.hookDelay }
     case 'hold-music':
       return { ...settings, holdMusic: change.url }
+    case 'notify-latency':
+      return { ...settings, wantsLatency: change.isWanted }
     case 'notify-verbs':
       return { ...settings, notifiesVerbs: change.isWanted }
     default:

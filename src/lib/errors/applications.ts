@@ -80,8 +80,14 @@ export const applicationErrors = {
     cure: 'Name a vendor that this platform has and that has a credential, or leave it out for the embedded voice.',
   },
   recognizer_unknown: {
-    cause: 'The application asks for speech recognition, and the platform has no recogniser for it.',
+    cause:
+      'The application asks for speech recognition by a vendor that this platform does not have, or for which there is no credential.',
     http: 422,
-    cure: 'Ask for digits too: speech recognition is not served yet.',
+    cure: 'Set speech_recognizer_vendor of the application, or `recognizer.vendor` of the verb, and add a speech credential for it with use_for_stt.',
+  },
+  recognition_failed: {
+    cause: 'The vendor of speech recognition refused the call, or its connection broke several times.',
+    http: 422,
+    cure: 'Try the credential with GET SpeechCredentials/{SpeechCredentialSid}/test, and name a fallback vendor.',
   },
 } as const satisfies Record<string, CatalogueEntry>

@@ -170,7 +170,6 @@ export const vad = Type.Object(
   { title: 'Vad', description: untilServed(speechRecognition, 'Voice activity detection.') },
 )
 
-/** Accepted whole, so that applications run unchanged on a platform without a recogniser. */
 export const recognizer = Type.Object(
   {
     vendor: text('Speech vendor; "default" is the application’s.'),
@@ -202,8 +201,10 @@ export const recognizer = Type.Object(
     diarizationMaxSpeakers: number('At most this many.'),
     naicsCode: number('Industry of the call.'),
     initialSpeechTimeoutMs: number('Wait this long for the first word.'),
-    asrTimeout: number('Join transcripts until this many seconds of silence.'),
-    fastRecognitionTimeout: number('Milliseconds of silence after a partial transcript.'),
+    asrTimeout: number('Transcripts are joined until this many seconds pass without words.'),
+    fastRecognitionTimeout: number(
+      'A transcript that may still change is taken for the final one after this many seconds without a newer one.',
+    ),
     minConfidence: number('Below this a transcript is reported as stt-low-confidence.'),
     asrDtmfTerminationDigit: text('A key that ends speech.'),
     model: text('Model of the vendor.'),
@@ -217,7 +218,11 @@ export const recognizer = Type.Object(
     interactionType: text('Kind of conversation, for the vendor.'),
     vad: Type.Optional(vad),
   },
-  { title: 'Recognizer', description: untilServed(speechRecognition, 'How speech is recognised.') },
+  {
+    title: 'Recognizer',
+    description:
+      'How speech is recognised; what is left out is that of `config`, or of the application. `<vendor>Options` of a vendor are passed to it.',
+  },
 )
 
 /** Shapes with a title, which the reference shows only once. */

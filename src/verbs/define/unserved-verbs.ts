@@ -1,7 +1,7 @@
 // The verbs that this release does not serve. The error says what to use instead, not "unknown verb".
 import { inPlaceOf } from '../../lib/not-served.ts'
 
-const { models, recognition } = inPlaceOf
+const { models } = inPlaceOf
 
 const cures: Readonly<Record<string, string>> = {
   agent: models,
@@ -14,7 +14,6 @@ const cures: Readonly<Record<string, string>> = {
   record: 'Record the call by `record` of the verb `config`.',
   'rest:dial': 'Start the call by `POST /v1/Accounts/{AccountSid}/Calls`.',
   s2s: models,
-  transcribe: recognition,
   transfer: 'Connect the caller with `dial`, or let its own side call elsewhere with `sip:refer`.',
 }
 

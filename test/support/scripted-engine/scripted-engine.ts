@@ -34,6 +34,7 @@ import { readCommands, readFrame } from '../../../src/commands/index.ts'
 import { createScriptedDirectory } from './scripted-directory.ts'
 import { ScriptedSockets } from './scripted-sockets.ts'
 import { clipOf, ScriptedMedia } from './scripted-media.ts'
+import { ScriptedRecognition } from './scripted-recognition.ts'
 import { ScriptedStreams } from './scripted-streams.ts'
 import { ScriptedInvite, ScriptedOutgoing, type ScriptedInviteOptions } from './scripted-sip.ts'
 import { account, client, application } from './scripted-facts.ts'
@@ -49,6 +50,7 @@ export interface ScriptedEngine {
   readonly sockets: ScriptedSockets
   readonly media: ScriptedMedia
   readonly streams: ScriptedStreams
+  readonly recognition: ScriptedRecognition
   /** The clips that are lent out and not yet returned. */
   readonly lent: Set<BorrowedClip>
   authentication: Authentication
@@ -130,6 +132,7 @@ export function createScriptedEngine(
   const lent = new Set<BorrowedClip>()
   const phones = new Map<string, readonly Binding[]>()
   const streams = new ScriptedStreams()
+  const recognition = new ScriptedRecognition()
   const sent: ScriptedOutgoing[] = []
   let ringing = 0
   const lend = async (lengthMs: () => number): Promise<BorrowedClip> => {
@@ -223,6 +226,7 @@ export function createScriptedEngine(
     },
     audio: { fetch: (url) => lend(() => engine.fetch(url)) },
     streams,
+    recognition,
     verbs: parseVerbs,
     readVerbs,
     commands: readCommands,
@@ -246,6 +250,7 @@ export function createScriptedEngine(
     sockets,
     media,
     streams,
+    recognition,
     lent,
     authentication: {
       verdict: 'accepted',

@@ -230,6 +230,10 @@ export class ScriptedSession implements MediaSession {
     })
   }
 
+  get isPlaying(): boolean {
+    return this.#stopPlaying !== undefined
+  }
+
   /** The wiring in force: what the far end hears, and whether it is heard. */
   get wiring(): Wiring {
     return this.wirings.at(-1) ?? { hears: [] }

@@ -1,0 +1,155 @@
+// The ability to hear words: questions that are answered by voice or by keys, and transcription.
+import type { Recognition } from '../../contracts/recognition.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { DigitCollector } from '../digits/digit-collector.ts'
+import { chooseRecogniser } from '../hearing/choose-recogniser.ts'
+import { Ear, type EarOptions } from '../hearing/ear.ts'
+import { SpeechCollector } from '../hearing/speech-collector.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { CallScript } from '../ports.ts'
+import { stopped } from '../session/stop.ts'
+import type { CallSettings } from '../verb/settings.ts'
+import type {
+  Answer,
+  Hearing,
+  RecognizerForm,
+  SpokenQuestion,
+  TranscriptionRequest,
+} from '../verb/recognition.ts'
+import { play } from './play-prompt.ts'
+
+export interface HearingOptions {
+  readonly leg: Leg
+  readonly script: CallScript
+  readonly settings: Pick<CallSettings, 'current'>
+  readonly recognition: Recognition
+  readonly clock: Clock
+  readonly onProblem: (error: AppError) => void
+  /** Called when a key or words have ended the prompt. */
+  readonly onBargeIn: (by: 'dtmf' | 'speech') => void
+}
+
+type Listener = Pick<EarOptions, 'onHeard' | 'onFailed' | 'wantsPartials'> &
+  Partial<Pick<EarOptions, 'onVendorEvent'>>
+
+export class LegHearing implements Hearing {
+  readonly #options: HearingOptions
+  /** The choice whose first recogniser has failed, until another is chosen. */
+  #failedVendor: string | undefined
+
+  constructor(options: HearingOptions) {
+    this.#options = options
+  }
+
+  async ask(question: SpokenQuestion): Promise<Answer> {
+    const { leg, clock, onProblem, onBargeIn } = this.#options
+    const { recognizer, signal, prompt, digits: digitRules } = question
+    const speaking = new AbortController()
+    const bargeIn = (by: 'dtmf' | 'speech') => (): void => {
+      if (speaking.signal.aborted) return
+      onBargeIn(by)
+      speaking.abort(stopped('barged-in'))
+    }
+    const digits = new DigitCollector({ rules: digitRules, clock, onBargeIn: bargeIn('dtmf') })
+    const speech = new SpeechCollector({
+      rules: question.speech,
+      clock,
+      onBargeIn: bargeIn('speech'),
+      onWords: () => digits.waitAgain(),
+    })
+    let ear: Ear | undefined
+    let isListening = false
+    const listen = (): void => {
+      if (isListening) return
+      isListening = true
+      ear = this.#listen('gather', recognizer, {
+        wantsPartials: true,
+        onHeard(result, details) {
+          if (details.turn === 'eager' || details.turn === 'resumed') question.onTurnSign?.(result)
+          else if (!result.is_final) question.onPartial?.(result)
+          speech.hear(result, details)
+        },
+        onFailed: (error) => {
+          // Keys may still be an answer.
+          if (!digitRules.takesDigits) speech.failed(error.message)
+        },
+      })
+    }
+    const stopKeys = leg.onDigit((key) => {
+      if (speech.press(key)) return
+      if (digitRules.takesDigits) ear?.close()
+      digits.press(key)
+    })
+    const stop = (): void => {
+      speaking.abort(signal.reason)
+      digits.stop()
+      speech.stop()
+    }
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    if (digitRules.listensDuringPrompt) listen()
+    const prompting = play(prompt, speaking.signal, onProblem).finally(() => {
+      if (!signal.aborted) listen()
+      digits.promptEnded()
+      speech.promptEnded()
+    })
+    try {
+      const first = await Promise.race([digits.outcome, speech.outcome])
+      const isSilence = first.reason === 'timeout' && first.digits === ''
+      return isSilence && speech.timedOut() ? await speech.outcome : first
+    } finally {
+      stopKeys()
+      signal.removeEventListener('abort', stop)
+      speaking.abort(stopped('done'))
+      ear?.close()
+      digits.stop()
+      speech.stop()
+      await prompting
+    }
+  }
+
+  async transcribe({ recognizer, onSpeech, onVendorEvent, signal }: TranscriptionRequest): Promise<void> {
+    const { settings } = this.#options
+    const form = { ...settings.current.recognition, ...recognizer }
+    const ear = this.#listen('transcribe', recognizer, {
+      wantsPartials: form.interim === true,
+      onHeard: onSpeech,
+      onVendorEvent,
+      onFailed: () => undefined,
+    })
+    if (ear === undefined) return
+    this.#options.leg.ears.add('transcribe', ear)
+    const stop = (): void => ear.close()
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    await ear.ended
+    signal.removeEventListener('abort', stop)
+  }
+
+  /** Returns undefined if no recogniser is chosen anywhere; `onFailed` was called then. */
+  #listen(name: string, form: RecognizerForm | undefined, listener: Listener): Ear | undefined {
+    const { leg, script, settings, recognition, clock, onProblem } = this.#options
+    try {
+      const choice = chooseRecogniser(form, settings.current.recognition, script)
+      const key = JSON.stringify(choice.first)
+      if (this.#failedVendor !== key) this.#failedVendor = undefined
+      return new Ear({
+        ...listener,
+        name,
+        leg,
+        choice,
+        recognition,
+        clock,
+        onProblem,
+        usesFallback: this.#failedVendor !== undefined,
+        onFallback: () => (this.#failedVendor = key),
+      })
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      onProblem(error)
+      listener.onFailed(error)
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,37 @@
+// The transcriptions of one leg, by name. Commands apply to all of them.
+import type { StreamMode } from '../../contracts/audio-stream.ts'
+
+export type EarName = 'transcribe' | 'background' | 'dial'
+
+export interface RunningEar {
+  setMode(mode: StreamMode): void
+  /** Idempotent. */
+  close(): void
+  /** Never rejects. */
+  readonly ended: Promise<void>
+}
+
+export class LegEars {
+  readonly #running = new Map<EarName, RunningEar>()
+
+  get isOpen(): boolean {
+    return this.#running.size > 0
+  }
+
+  /** Adds one, and closes an earlier one of this name. */
+  add(name: EarName, ear: RunningEar): void {
+    this.close(name)
+    this.#running.set(name, ear)
+    void ear.ended.then(() => {
+      if (this.#running.get(name) === ear) this.#running.delete(name)
+    })
+  }
+
+  setMode(mode: StreamMode): void {
+    for (const ear of this.#running.values()) ear.setMode(mode)
+  }
+
+  close(name: EarName): void {
+    this.#running.get(name)?.close()
+  }
+}

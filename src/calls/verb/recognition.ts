@@ -1,0 +1,82 @@
+// The requests of verbs to recognise speech, and what they get.
+import type { SpeechResult, TurnSign } from '../../contracts/recognition.ts'
+import type { Collected, DigitRules } from '../digits/digit-collector.ts'
+
+/** `recognizer` as an application writes it. What a vendor alone knows is passed on as it is. */
+export interface RecognizerForm {
+  readonly vendor?: string
+  readonly label?: string
+  readonly language?: string
+  readonly fallbackVendor?: string
+  readonly fallbackLabel?: string
+  readonly fallbackLanguage?: string
+  readonly hints?: readonly (string | { readonly phrase?: unknown; readonly boost?: unknown })[]
+  readonly hintsBoost?: number
+  readonly altLanguages?: readonly string[]
+  readonly model?: string
+  readonly punctuation?: boolean
+  readonly profanityFilter?: boolean
+  readonly interim?: boolean
+  /** Seconds. */
+  readonly asrTimeout?: number
+  readonly asrDtmfTerminationDigit?: string
+  /** Seconds. */
+  readonly fastRecognitionTimeout?: number
+  readonly minConfidence?: number
+  readonly separateRecognitionPerChannel?: boolean
+  readonly [option: string]: unknown
+}
+
+/** When what was said is complete. */
+export interface SpeechRules {
+  /** Whether words stop the prompt, or, with 0 words, a voice does. */
+  readonly stopsPrompt: boolean
+  readonly minBargeinWords: number
+  /** Finals are joined until this long passes without words. Undefined: the first final is the whole. */
+  readonly joinsUntilMs?: number
+  /** A key that ends joining. */
+  readonly terminationKey?: string
+  /** A partial without a newer one for this long is taken for the final. */
+  readonly promoteAfterMs?: number
+  /** A result below it is no answer. */
+  readonly minConfidence?: number
+}
+
+export interface HeardDetails {
+  readonly turn?: TurnSign | undefined
+  readonly latency_ms?: number | undefined
+}
+
+export type Answer =
+  | Collected
+  | { readonly reason: 'speech'; readonly speech: SpeechResult; readonly latency_ms?: number | undefined }
+  | { readonly reason: 'low-confidence'; readonly speech: SpeechResult }
+  /** No recogniser could be had, or the last one broke. */
+  | { readonly reason: 'error'; readonly details: string }
+
+export interface SpokenQuestion {
+  /** Of keys, and of the whole question. */
+  readonly digits: DigitRules
+  readonly speech: SpeechRules
+  readonly recognizer: RecognizerForm | undefined
+  readonly prompt?: (signal: AbortSignal) => Promise<void>
+  /** Called with words that may still change, if they are wanted. */
+  readonly onPartial?: (speech: SpeechResult) => void
+  /** Called with the end of a turn that the vendor may withdraw, and with its withdrawal. */
+  readonly onTurnSign?: (speech: SpeechResult) => void
+  readonly signal: AbortSignal
+}
+
+export interface TranscriptionRequest {
+  readonly recognizer: RecognizerForm | undefined
+  readonly onSpeech: (speech: SpeechResult, details: HeardDetails) => void
+  readonly onVendorEvent: (event: object) => void
+  readonly signal: AbortSignal
+}
+
+export interface Hearing {
+  /** Asks for words, or for words and keys. */
+  ask(question: SpokenQuestion): Promise<Answer>
+  /** Transcribes until the signal aborts, or no recogniser is left. Resolves when the last words have come. */
+  transcribe(request: TranscriptionRequest): Promise<void>
+}
