@@ -123,6 +123,7 @@ export class VendorSocket {
 
   /** Cuts the connection, as the thread ends. */
   cut(): void {
+    this.#hasEnded = true
     clearTimeout(this.#again)
     clearTimeout(this.#closing)
     this.#line?.socket.cut()
@@ -333,6 +334,8 @@ export class VendorSocket {
   }
 
   #hangUp(line: Line): void {
+    // Its audio is sent again: what it still says would be heard twice, and at the times of the next connection.
+    this.#hearing.end()
     this.#socketMs += this.#nowMs() - line.openedMs
     if (this.#line === line) this.#line = undefined
   }
