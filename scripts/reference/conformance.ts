@@ -3,7 +3,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { createVitest, type TestCase } from 'vitest/node'
 import type { Sentence } from '../../test/support/covers.ts'
-import { page, table } from './page.ts'
+import { table } from '../../src/api/docs/schema-text.ts'
+import { page } from './page.ts'
 
 const root = join(import.meta.dirname, '../..')
 

@@ -1,7 +1,8 @@
 // docs/decisions/README.md: every decision with its title and whether it still holds, from the pages themselves.
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { page, table } from './page.ts'
+import { table } from '../../src/api/docs/schema-text.ts'
+import { page } from './page.ts'
 
 const folder = join(import.meta.dirname, '../../docs/decisions')
 

@@ -1,7 +1,8 @@
 // docs/reference/destinations.md, from the ranges in src/calls/destination-classes.ts.
 import { destinationClasses, numberRanges } from '../../src/calls/destination-classes.ts'
 import { defaultLimits } from '../../src/calls/defence-settings.ts'
-import { page, table } from './page.ts'
+import { table } from '../../src/api/docs/schema-text.ts'
+import { page } from './page.ts'
 
 export function destinationsPage(): string {
   const names = new Map(numberRanges.map((range) => [`${range.class} ${range.name}`, range]))

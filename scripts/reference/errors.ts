@@ -1,6 +1,7 @@
 // docs/reference/errors.md, from the catalogue in src/lib/errors/.
 import { catalogue, entryOf, type ErrorCode } from '../../src/lib/errors.ts'
-import { page, table } from './page.ts'
+import { table } from '../../src/api/docs/schema-text.ts'
+import { page } from './page.ts'
 
 export function errorsPage(): string {
   const codes = Object.keys(catalogue) as ErrorCode[]

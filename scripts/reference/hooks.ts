@@ -1,7 +1,8 @@
 // docs/reference/hooks.md, from src/api/docs/hook-payloads.ts.
 import { commonFields, type HookDescription, type HookField } from '../../src/api/docs/hook-fields.ts'
 import { hookDescriptions, hookExamples, ofJambonz } from '../../src/api/docs/hook-payloads.ts'
-import { page, table } from './page.ts'
+import { heading, table } from '../../src/api/docs/schema-text.ts'
+import { page } from './page.ts'
 
 export function hooksPage(): string {
   return page('Hooks', '`src/api/docs/hook-payloads.ts`', [
@@ -12,7 +13,7 @@ export function hooksPage(): string {
     'An answer with verbs needs `Content-Type: application/json`: under another type, or none, it counts as an answer without a body.',
     ofJambonz,
     '',
-    '## What all carry',
+    heading('##', 'What all hooks carry', 'common'),
     '',
     ...fieldTable(commonFields),
     ...hookDescriptions.flatMap(section),
@@ -20,10 +21,10 @@ export function hooksPage(): string {
 }
 
 function section(hook: HookDescription): string[] {
-  const { name, purpose, answer, fields } = hook
+  const { name, key, purpose, answer, fields } = hook
   return [
     '',
-    `## ${name}`,
+    heading('##', name, `hook-${key}`),
     '',
     purpose,
     '',
@@ -33,7 +34,7 @@ function section(hook: HookDescription): string[] {
     ...hookExamples(hook).flatMap(({ shows, body }) => [
       '',
       ...(shows === undefined ? [] : [`${shows}:`, '']),
-      '```json',
+      '```json example',
       JSON.stringify(body, null, 2),
       '```',
     ]),
@@ -44,7 +45,7 @@ function fieldTable(fields: readonly HookField[]): string[] {
   const rows = fields.map(({ name, type, meaning, when }) => [
     `\`${name}\``,
     type,
-    when === undefined ? meaning : `${meaning} When ${when}.`,
+    when === undefined ? meaning : `${meaning} _When ${when}._`,
   ])
   return table(['Field', 'Type', 'Meaning'], rows)
 }

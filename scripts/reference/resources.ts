@@ -2,7 +2,8 @@
 import { apiRoutes } from '../../src/api/index.ts'
 import { createOpenApi } from '../../src/api/openapi/create-openapi.ts'
 import { readExamples } from '../../src/api/openapi/examples.ts'
-import { page, propertyTable, table, type Schema } from './page.ts'
+import { heading, propertyTable, shapeAnchor, table, type Schema } from '../../src/api/docs/schema-text.ts'
+import { page } from './page.ts'
 
 interface Operation {
   readonly tags: readonly string[]
@@ -47,7 +48,7 @@ export function resourcesPage(): string {
     '# Shapes',
     ...Object.entries(components.schemas).flatMap(([name, schema]) => [
       '',
-      `## ${name}`,
+      heading('##', name, shapeAnchor(name)),
       '',
       ...propertyTable(schema),
     ]),

@@ -1,7 +1,8 @@
 // docs/reference/rfcs.md, from the comments of src/.
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { page, table } from './page.ts'
+import { table } from '../../src/api/docs/schema-text.ts'
+import { page } from './page.ts'
 
 const root = join(import.meta.dirname, '../..')
 

@@ -1,6 +1,7 @@
 // docs/reference/routing.md, from the rules in src/calls/routing/rules.ts.
 import { ruleGroups } from '../../src/calls/routing/rules.ts'
-import { page, table } from './page.ts'
+import { table } from '../../src/api/docs/schema-text.ts'
+import { page } from './page.ts'
 
 export function routingPage(): string {
   return page('How calls are routed', '`src/calls/routing/rules.ts`', [

@@ -1,10 +1,11 @@
 // docs/reference/settings.md, from src/config/.
 import { describeSettings } from '../../src/config/config.ts'
-import { page, table } from './page.ts'
+import { table } from '../../src/api/docs/schema-text.ts'
+import { page } from './page.ts'
 
 export function settingsPage(): string {
   const rows = describeSettings().map(({ name, fallback, describe }) => [
-    `\`${name}\``,
+    `<a id="${name}"></a>\`${name}\``,
     fallback === '' ? 'empty' : `\`${fallback}\``,
     describe,
   ])

@@ -6,7 +6,8 @@ import {
   type FrameDescription,
 } from '../../src/api/docs/socket-frames.ts'
 import { commandFrames } from '../../src/commands/index.ts'
-import { page, table } from './page.ts'
+import { table } from '../../src/api/docs/schema-text.ts'
+import { page } from './page.ts'
 
 export function webSocketPage(): string {
   const examples = socketExamples()

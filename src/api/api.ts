@@ -8,9 +8,6 @@ import type { Derive } from '../passwords/password.ts'
 import type { RealmRecords } from '../dns/dns.ts'
 import type { AppEnv } from '../webhooks/app-env.ts'
 import type { ApiStorage, OperatorRules, Services } from './services.ts'
-import type { SettingDescription } from './docs/operation-pages.ts'
-import type { VerbDescription } from './docs/call-pages.ts'
-import type { Schema } from './docs/document.ts'
 
 export interface ApiOptions {
   readonly bind: string
@@ -35,11 +32,6 @@ export interface ApiOptions {
   readonly realmFacts: RealmFacts
   /** Rejects with AppError if the list is not an array of verbs. */
   readonly readVerbs: (list: unknown) => Promise<unknown>
-  /** Shown on the pages at /docs. */
-  readonly verbs: readonly VerbDescription[]
-  /** The shapes that several verbs share, by the titles of their schemas. */
-  readonly verbShapes: readonly Schema[]
-  readonly settings: readonly SettingDescription[]
   /** Reports whether the whole platform is up and not stopping. */
   readonly isReady: () => boolean
   /** Why it is not ready. */

@@ -66,7 +66,7 @@ export function createApi(options: ApiOptions): HttpServer {
   const bindRoute = createRouteBinder({ services, storage: options.storage, compile: createShapeCompiler() })
   const document = createLateDocument()
   const routes = [...apiRoutes.map(bindRoute), ...conferenceListenRoutes]
-  const pages = [...createDocsPages({ ...options, document }), createDocumentPage(document)]
+  const pages = [...createDocsPages(document), createDocumentPage(document)]
   const { rateLimits = { perKey: 0, perAddress: 0 }, trustedProxies } = options
   return createHttp({
     bind,

@@ -1,7 +1,7 @@
 // The API, and the parts that only it needs.
 import { createApi } from '../api/create-api.ts'
 import { createPasswordResets } from '../api/logins/password-resets.ts'
-import { describeSettings, type Config } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { createRegisteredPhones } from '../directory/registered-phones.ts'
 import { createLogLevel } from '../directory/log-level.ts'
 import { createRealmFacts } from '../directory/realm-facts.ts'
@@ -11,7 +11,6 @@ import { createUpdateClient } from '../dns/create-update-client.ts'
 import { createMailer } from '../outgoing/mail.ts'
 import { createHashThread } from '../passwords/hash-thread.ts'
 import { createRetention } from '../storage/retention.ts'
-import { verbShapes, verbTexts } from '../verbs/index.ts'
 import { readSentVerbs } from './sent-verbs.ts'
 import { createAppEnv } from '../webhooks/create-app-env.ts'
 import { apiUrlOf, type Base } from './base.ts'
@@ -59,9 +58,6 @@ export function createAdministration(
     realms: createRealms(base, telephony),
     realmFacts: createRealmFacts({ ...config, names, storage, carrierHosts }),
     readVerbs: (list) => readSentVerbs(base.threadTime, list),
-    verbs: verbTexts,
-    verbShapes,
-    settings: describeSettings(),
     isReady,
     unready,
     trouble: () => storage.writeTrouble(),

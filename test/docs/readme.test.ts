@@ -52,16 +52,18 @@ describe('a block of the documents', () => {
   })
 })
 
-/** Returns the anchors of a page, as the headings make them. */
+/** Returns the anchors of a page: those in its text, and those that its headings make. */
 function anchorsOf(text: string): ReadonlySet<string> {
-  return new Set(
-    Array.from(text.matchAll(/^#+ (.*)$/gm), ([, title = '']) =>
+  const own = Array.from(text.matchAll(/<a id="([\w-]+)"><\/a>/g), ([, id = '']) => id)
+  return new Set([
+    ...own,
+    ...Array.from(text.matchAll(/^#+ (?:<a id="[\w-]+"><\/a>)?(.*)$/gm), ([, title = '']) =>
       title
         .toLowerCase()
         .replaceAll(/[^\w\s-]/g, '')
         .replaceAll(' ', '-'),
     ),
-  )
+  ])
 }
 
 const linking = [

@@ -24,8 +24,7 @@ import { createSpeechDirectory } from '../../src/directory/speech-credentials.ts
 import { createSpeech } from '../../src/speech/create-speech.ts'
 import { createStorage } from '../../src/storage/create-storage.ts'
 import type { Storage } from '../../src/storage/storage.ts'
-import { describeSettings } from '../../src/config/config.ts'
-import { parseVerbs, verbShapes, verbTexts } from '../../src/verbs/index.ts'
+import { parseVerbs } from '../../src/verbs/index.ts'
 import type { RealmRecords } from '../../src/dns/dns.ts'
 import type { AppEnv } from '../../src/webhooks/app-env.ts'
 import { createRequester, type ApiAnswer, type ApiRequester } from './api-request.ts'
@@ -129,9 +128,6 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       appEnv: options.appEnv ?? { ask: async () => ({ outcome: 'none' }) },
       speechCache: { ...live.speechCache, keep: (...wish) => speech.cache.keep(...wish) },
       readVerbs: async (list) => parseVerbs(list),
-      verbs: verbTexts,
-      verbShapes,
-      settings: describeSettings(),
       isReady: () => isReady,
       rules: { ...noOperatorRules, ...options.rules },
       ...(options.sharePercent === undefined ? {} : { sharePercent: options.sharePercent }),

@@ -1,6 +1,6 @@
 // The OpenAPI document as the pages read it: operations by resource, and the shapes that each resource names.
 
-export type Schema = Readonly<Record<string, unknown>>
+import type { Schema } from './schema-text.ts'
 
 export interface Parameter {
   readonly name: string

@@ -1,9 +1,10 @@
-// The pages of /docs for the guides in docs/guides, and for those files in docs/reference that are only text.
+// The pages of /docs for the files in docs/guides and docs/reference.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { html, type Html } from './html.ts'
 import { page } from './layout.ts'
-import { markdown, slugOf } from './markdown.ts'
+import { markdown, slugOf, type Lead } from './markdown.ts'
+import { sectionsOf, type Section } from './sections.ts'
 
 const folder = join(import.meta.dirname, '../../../docs/guides')
 
@@ -50,13 +51,17 @@ export function guideSections(): readonly GuideSection[] {
 
 export function guidesPage(): string {
   const text = existsSync(folder) ? textOf('README') : '# Guides\n\nThey are not beside this program.'
-  return page({ title: 'Guides', menu: guideMenu(), content: markdown(text, lead) })
+  return page({ title: 'Guides', menu: guideMenu(), content: markdown(text, leadFrom('guides')) })
 }
 
 /** Returns undefined if there is no such guide. */
 export function guidePage(name: string): string | undefined {
   if (!guideNames().includes(name)) return undefined
-  return page({ title: titleOf(name), menu: guideMenu(), content: markdown(textOf(name), lead) })
+  return page({
+    title: titleOf(name),
+    menu: guideMenu(),
+    content: markdown(textOf(name), leadFrom('guides')),
+  })
 }
 
 function guideMenu(): Html {
@@ -66,34 +71,61 @@ function guideMenu(): Html {
     </ul>`
 }
 
-/**
- * Returns a page of docs/reference, which is generated from the declarations; undefined if it is not beside this
- * program.
- */
-export function referencePage(name: string): string | undefined {
-  const file = join(folder, `../reference/${name}.md`)
-  if (!existsSync(file)) return undefined
-  const text = readFileSync(file, 'utf8').replace(/^Generated from .*\n/m, '')
-  return page({ title: /^# (.*)$/m.exec(text)?.[1] ?? name, content: markdown(text, lead) })
-}
+export type ReferenceName = (typeof references)[number]
 
-const references = new Set([
+const references = [
   'audio-streams',
   'destinations',
-  'websocket',
-  'verbs',
+  'errors',
   'hooks',
   'resources',
-  'errors',
   'routing',
   'settings',
-])
+  'verbs',
+  'websocket',
+] as const
 
-/** Returns the address of a link. Other guides and the reference are here; the rest of the repository is not. */
-function lead(target: string): string | undefined {
-  if (target.startsWith('#')) return target
-  const [, reference = ''] = /^\.\.\/reference\/([a-z-]+)\.md/.exec(target) ?? []
-  if (references.has(reference)) return `/docs/${reference}`
-  const [, guide = ''] = /^(?:\.\.\/guides\/)?([a-z-]+)\.md/.exec(target) ?? []
-  return guideNames().includes(guide) ? urlOf(guide) : undefined
+/** Returns a file of docs/reference, which is written from the declarations; undefined if it is not beside this program. */
+function referenceText(name: ReferenceName): string | undefined {
+  const file = join(folder, `../reference/${name}.md`)
+  return existsSync(file) ? readFileSync(file, 'utf8').replace(/^Generated from .*\n/m, '') : undefined
+}
+
+/** Returns undefined if the file is not beside this program. */
+export function referencePage(name: ReferenceName): string | undefined {
+  const text = referenceText(name)
+  if (text === undefined) return undefined
+  const [{ title } = { title: name }, ...sections] = sectionsOf(text)
+  return page({
+    title,
+    menu: sectionMenu(
+      title,
+      sections.filter(({ depth }) => depth === 2),
+    ),
+    content: markdown(text, leadFrom('reference')),
+  })
+}
+
+function sectionMenu(title: string, sections: readonly Section[]): Html | undefined {
+  if (sections.length === 0) return undefined
+  return html`<strong>${title}</strong>
+    <ul>
+      ${sections.map((section) => html`<li><a href="#${section.anchor}">${section.title}</a></li>`)}
+    </ul>`
+}
+
+export function referenceSections(name: ReferenceName): readonly Section[] {
+  return sectionsOf(referenceText(name) ?? '')
+}
+
+/** Returns addresses of links. Guides and the reference are here; the rest of the repository is not. */
+function leadFrom(place: 'guides' | 'reference'): Lead {
+  return (target) => {
+    if (target.startsWith('#')) return target
+    const { host, pathname } = new URL(target, `file://docs/${place}/`)
+    const [, found, name = ''] = /^\/(guides|reference)\/([a-z-]+)\.md$/.exec(pathname) ?? []
+    if (host !== 'docs') return undefined
+    if (found === 'guides') return guideNames().includes(name) ? urlOf(name) : undefined
+    return references.some((known) => known === name) ? `/docs/${name}` : undefined
+  }
 }

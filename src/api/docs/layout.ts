@@ -49,7 +49,7 @@ export const pagePolicy =
 export interface PageParts {
   readonly title: string
   /** Shown below the menu of all pages. */
-  readonly menu?: Html
+  readonly menu?: Html | undefined
   readonly content: Html
 }
 

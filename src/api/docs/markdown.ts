@@ -9,7 +9,8 @@ export type Lead = (target: string) => string | undefined
 
 const anchor = /^<a id="([\w-]+)"><\/a>/
 
-function anchorIn([first]: readonly Token[] = []): string | undefined {
+/** Returns the name that an anchor at the beginning gives. */
+export function anchorIn([first]: readonly Token[] = []): string | undefined {
   return first?.type === 'html' ? anchor.exec(first.raw)?.[1] : undefined
 }
 
@@ -30,25 +31,28 @@ const tokenizer: TokenizerObject = {
   del: () => undefined,
 }
 
-export function markdown(text: string, lead: Lead): Html {
+const withinPage: Lead = (target) => (target.startsWith('#') ? target : undefined)
+
+export function markdown(text: string, lead: Lead = withinPage): Html {
   return new Html(createMarked(lead).parse(text, { async: false }))
 }
 
-const withoutLinks = createMarked(() => undefined)
+const reader = createMarked(withinPage)
 
-/** Returns a sentence of a declaration, with `code` in it. */
+/** Returns a sentence of a declaration. */
 export function prose(text: string): Html {
-  return new Html(withoutLinks.parseInline(text, { async: false }))
+  return new Html(reader.parseInline(text, { async: false }))
 }
 
 function createMarked(lead: Lead): Marked {
   const renderer: RendererObject = {
     heading({ tokens, depth, text }) {
       const tag = new Html(`h${depth}`)
-      const id = anchorIn(tokens) ?? slugOf(text)
-      return html`<${tag} id="${id}">${new Html(this.parser.parseInline(tokens))}</${tag}>`.text
+      return html`<${tag} id="${anchorIn(tokens) ?? slugOf(text)}">${new Html(this.parser.parseInline(tokens))}</${tag}>`
+        .text
     },
     code({ text, lang = '' }) {
+      if (lang === folded) return foldedCode('An example', text).text
       const [, file] = /^\w+ (\S+)/.exec(lang) ?? []
       const name = file === undefined ? '' : html`<p class="note"><code>${file}</code></p>`
       return html`${name}
@@ -58,7 +62,7 @@ function createMarked(lead: Lead): Marked {
       const cells = (row: readonly Tokens.TableCell[]): Html[] =>
         row.map(({ tokens }) => new Html(this.parser.parseInline(tokens)))
       return tableOf(
-        cells(header),
+        header.map(({ tokens }) => inWords(tokens)),
         rows.map((row) => ({ id: anchorIn(row[0]?.tokens), cells: cells(row) })),
       ).text
     },
@@ -78,9 +82,27 @@ function createMarked(lead: Lead): Marked {
   return new Marked({ renderer, tokenizer })
 }
 
+/** The mark of a block of code that the page shows only when it is opened. */
+const folded = 'json example'
+
+export function foldedCode(title: string, text: string): Html {
+  return html`<details>
+    <summary>${title}</summary>
+    <pre>${text}</pre>
+  </details>`
+}
+
+export function tokensOf(text: string): readonly Token[] {
+  return reader.lexer(text)
+}
+
 /** Returns the words alone, for places that show text as it is. */
 export function withoutMarks(text: string): string {
-  return wordsOf(withoutLinks.lexer(text)).replaceAll(/\s+/g, ' ').trim()
+  return inWords(tokensOf(text))
+}
+
+export function inWords(tokens: readonly Token[]): string {
+  return wordsOf(tokens).replaceAll(/\s+/g, ' ').trim()
 }
 
 const blocks: ReadonlySet<string> = new Set(['heading', 'list_item', 'paragraph'])

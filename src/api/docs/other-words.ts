@@ -1,5 +1,4 @@
 // Search entries for common names of things that have another name here.
-import { verbAnchor } from './call-pages.ts'
 import type { SearchEntry } from './search-script.ts'
 
 /** Entries for such names, and for the pages themselves. */
@@ -35,7 +34,7 @@ export const otherWords: readonly SearchEntry[] = [
   ],
   ['Call centre', 'callers wait in a queue, agents take them', '/docs/guides/queue'],
   ['Routing', 'rules: which application gets a call, which carrier', '/docs/routing'],
-  ['Ring group', 'dial with several targets, which ring together', `/docs/verbs#${verbAnchor('dial')}`],
+  ['Ring group', 'dial with several targets, which ring together', '/docs/verbs#verb-dial'],
   ['Softphone', 'Linphone, baresip: a phone on your computer', '/docs/guides/softphone'],
   ['Transfer', 'referHook: a phone transfers a call (REFER)', '/docs/hooks#hook-refer'],
   ['IVR', 'a menu: gather collects digits', '/docs/guides/collect-digits'],
@@ -51,8 +50,8 @@ export const otherWords: readonly SearchEntry[] = [
     'no application, hook failed: the error codes that a caller gets as 480',
     '/docs/errors',
   ],
-  ['SIP status 603', 'refused, declined: hangup before the answer', `/docs/verbs#${verbAnchor('hangup')}`],
-  ['SIP status 486', 'busy', `/docs/verbs#${verbAnchor('sip:decline')}`],
+  ['SIP status 603', 'refused, declined: hangup before the answer', '/docs/verbs#verb-hangup'],
+  ['SIP status 486', 'busy', '/docs/verbs#verb-sip-decline'],
   [
     'SIP statuses',
     '401, 403, 404, 408, 480, 481, 486, 487, 488, 503, 603: the codes behind them',

@@ -3,30 +3,30 @@
 // `marked` with them, are loaded then: a start needs none of it.
 import type { HttpPage } from '../../http/route.ts'
 import { once } from '../../lib/once.ts'
-import type { VerbDescription } from './call-pages.ts'
-import { toReference, type Schema } from './document.ts'
+import { toReference } from './document.ts'
+import type { ReferenceName } from './guide-pages.ts'
 import { html } from './html.ts'
 import { page, pagePolicy } from './layout.ts'
-import type { SettingDescription } from './operation-pages.ts'
 import { startPage } from './start-page.ts'
 
-export interface DocsOptions {
-  /** The OpenAPI document. */
-  readonly document: () => Readonly<Record<string, unknown>>
-  readonly verbs: readonly VerbDescription[]
-  /** The shapes that several verbs share, by the titles of their schemas. */
-  readonly verbShapes: readonly Schema[]
-  readonly settings: readonly SettingDescription[]
-}
+/** The files of docs/reference that are pages as they are. Resources and error codes have a page each. */
+const pagesOfReference: readonly ReferenceName[] = [
+  'audio-streams',
+  'destinations',
+  'hooks',
+  'routing',
+  'settings',
+  'verbs',
+  'websocket',
+]
 
 const guides = () => import('./guide-pages.ts')
-const calls = () => import('./call-pages.ts')
-const operation = () => import('./operation-pages.ts')
 const resources = () => import('./resource-pages.ts')
 const errors = () => import('./error-pages.ts')
 const search = () => import('./search-index.ts')
 
-export function createDocsPages({ document, verbs, verbShapes, settings }: DocsOptions): readonly HttpPage[] {
+/** `document` returns the OpenAPI document. */
+export function createDocsPages(document: () => Readonly<Record<string, unknown>>): readonly HttpPage[] {
   const reference = once(() => toReference(document()))
   const htmlPage = (path: string, render: HttpPage['render']): HttpPage => ({
     path,
@@ -37,28 +37,21 @@ export function createDocsPages({ document, verbs, verbShapes, settings }: DocsO
   return [
     htmlPage('/', startPage),
     htmlPage('/docs', startPage),
-    htmlPage('/docs/verbs', async () => (await calls()).verbsPage(verbs, verbShapes)),
-    htmlPage('/docs/hooks', async () => (await calls()).hooksPage()),
-    htmlPage('/docs/websocket', async () => (await guides()).referencePage('websocket')),
-    htmlPage('/docs/audio-streams', async () => (await guides()).referencePage('audio-streams')),
-    htmlPage('/docs/destinations', async () => (await guides()).referencePage('destinations')),
+    ...pagesOfReference.map((name) =>
+      htmlPage(`/docs/${name}`, async () => (await guides()).referencePage(name)),
+    ),
     htmlPage('/docs/resources', async () => (await resources()).resourceListPage(reference())),
     htmlPage('/docs/resources/:name', async ({ name = '' }) =>
       (await resources()).resourcePage(reference(), name),
     ),
     htmlPage('/docs/guides', async () => (await guides()).guidesPage()),
     htmlPage('/docs/guides/:name', async ({ name = '' }) => (await guides()).guidePage(name)),
-    htmlPage('/docs/routing', async () => (await operation()).routingPage()),
-    htmlPage('/docs/settings', async () => (await operation()).settingsPage(settings)),
     htmlPage('/docs/errors', async () => (await errors()).errorsPage()),
     htmlPage('/docs/errors/:code', async ({ code = '' }) => (await errors()).errorPage(code)),
     {
       path: '/docs/search.json',
       mediaType: 'application/json; charset=utf-8',
-      render: async () => {
-        const { searchIndex } = await search()
-        return JSON.stringify(searchIndex({ reference: reference(), verbs, verbShapes, settings }))
-      },
+      render: async () => JSON.stringify((await search()).searchIndex(reference())),
     },
     htmlPage('/docs/*', () => undefined),
   ]

@@ -1,5 +1,6 @@
 // The resources of the REST interface: a list of them, and a page for each with its endpoints and shapes.
 import { catalogue } from '../../lib/errors.ts'
+import { membersOf } from '../../lib/schema-members.ts'
 import {
   schemaOf,
   type Content,
@@ -9,9 +10,9 @@ import {
   type Resource,
 } from './document.ts'
 import { html, type Html } from './html.ts'
-import { prose } from './markdown.ts'
+import { foldedCode, markdown, prose } from './markdown.ts'
 import { page } from './layout.ts'
-import { exampleOf, propertyTable, typeOf } from './schema-html.ts'
+import { propertyTable, shapeAnchor, typeOf, type Schema } from './schema-text.ts'
 import { tableOf, type Row } from './table.ts'
 
 export function resourceUrl(name: string): string {
@@ -87,8 +88,8 @@ export function resourcePage(reference: Reference, name: string): string | undef
       ${shapes.length === 0 ? '' : html`<h2>Shapes</h2>`}
       ${shapes.map(
         ([shape, schema]) =>
-          html`<h3 id="shape-${shape}">${shape}</h3>
-            ${propertyTable(schema)}`,
+          html`<h3 id="${shapeAnchor(shape)}">${shape}</h3>
+            ${shapeHtml(schema)}`,
       )}`,
   })
 }
@@ -102,7 +103,7 @@ function endpointHtml({ method, path, operation }: Endpoint): Html {
     <p>${prose(summary)} ${description === undefined ? '' : prose(description)}</p>
     ${security === undefined ? '' : html`<p class="note">Needs no token.</p>`}
     ${parameters.length === 0 ? '' : tableOf(['Parameter', 'Type', 'Meaning'], parameters.map(parameterRow))}
-    ${body === undefined ? '' : html`<p>Body: ${typeOf(body)}</p>`} ${exampleIn('Body', requestBody)}
+    ${body === undefined ? '' : html`<p>Body: ${prose(typeOf(body))}</p>`} ${exampleIn('Body', requestBody)}
     ${tableOf(
       ['Status', 'Type', 'Meaning'],
       Object.entries(responses).map(([status, response]) => {
@@ -111,7 +112,7 @@ function endpointHtml({ method, path, operation }: Endpoint): Html {
         return {
           cells: [
             status,
-            schema === undefined || isError ? '' : typeOf(schema),
+            schema === undefined || isError ? '' : prose(typeOf(schema)),
             isError ? errorText(response.description) : prose(response.description),
           ],
         }
@@ -121,7 +122,15 @@ function endpointHtml({ method, path, operation }: Endpoint): Html {
 }
 
 function exampleIn(title: string, content: Content | undefined): Html | undefined {
-  return exampleOf(title, Object.values(content?.content ?? {})[0]?.example)
+  const example = Object.values(content?.content ?? {})[0]?.example
+  return example === undefined
+    ? undefined
+    : foldedCode(`${title}, for example`, JSON.stringify(example, null, 2))
+}
+
+function shapeHtml(schema: Schema): Html {
+  const hasMembers = membersOf(schema).length > 0
+  return hasMembers ? markdown(propertyTable(schema).join('\n')) : html`<p>${prose(typeOf(schema))}</p>`
 }
 
 /** Links codes to their pages. Other words of code are no links. */
@@ -139,7 +148,7 @@ function parameterRow({ name, in: place, required, description = '', schema }: P
   return {
     cells: [
       html`<code>${name}</code>`,
-      typeOf(schema),
+      prose(typeOf(schema)),
       html`${place}${required ? ', required' : ''}. ${prose(description)}`,
     ],
   }

@@ -9,7 +9,7 @@ export interface Row {
 /** The heading of a column whose cells need no label. */
 const plainHeading = 'Meaning'
 
-export function tableOf(headings: readonly (Html | string)[], rows: readonly Row[]): Html {
+export function tableOf(headings: readonly string[], rows: readonly Row[]): Html {
   const labels = headings.map((heading, at) =>
     at === 0 || headings.length < 3 || heading === plainHeading
       ? undefined
