@@ -130,9 +130,9 @@ export const conference = defineVerb({
       statusEvents: (options.statusEvents ?? []).filter(isSent),
       signal,
       ...(record === undefined ? {} : { recording: recording.span(toWish(record)) }),
-      ...(waitHook === undefined ? {} : { waitHook }),
-      ...(enterHook === undefined ? {} : { enterHook }),
-      ...(statusHook === undefined ? {} : { statusHook }),
+      waitHook,
+      enterHook,
+      statusHook,
     })
     await conferring.finally(() => streams.end('conference'))
     if (actionHook !== undefined) await askAbout(actionHook, {}, { hooks, signal })

@@ -38,7 +38,7 @@ export const dequeue = defineVerb({
       beeps: beep,
       signal,
       ...(timeout === 0 ? {} : { maxWaitMs: timeout * 1000 }),
-      ...(callSid === undefined ? {} : { wants: callSid }),
+      wants: callSid,
     })
     if (actionHook !== undefined) await askAbout(actionHook, { dequeue_result }, { hooks, signal })
   },

@@ -188,15 +188,15 @@ export const dial = defineVerb({
       signal,
       ...(stream === undefined ? {} : { stream: toTalkStream(stream, streams) }),
       ...(boostAudioSignal === undefined ? {} : { boostDb: toDecibels(boostAudioSignal) }),
-      ...(callerId === undefined ? {} : { callerId }),
-      ...(callerName === undefined ? {} : { callerName }),
+      callerId,
+      callerName,
       ...(timeLimit === undefined ? {} : { maxTalkMs: timeLimit * 1000 }),
-      ...(confirmHook === undefined ? {} : { confirmHook }),
-      ...(dialMusic === undefined ? {} : { music: dialMusic }),
-      ...(dtmfHook === undefined ? {} : { captureHook: dtmfHook }),
-      ...(tag === undefined ? {} : { tag }),
-      ...(referHook === undefined ? {} : { referHook }),
-      ...(onHoldHook === undefined ? {} : { holdHook: onHoldHook }),
+      confirmHook,
+      music: dialMusic,
+      captureHook: dtmfHook,
+      tag,
+      referHook,
+      holdHook: onHoldHook,
     })
     // The journal has the outcome of each leg.
     const done = outcome?.call_status === 'completed' ? undefined : 'failed'

@@ -47,7 +47,7 @@ export const enqueue = defineVerb({
       name,
       priority,
       signal,
-      ...(waitHook === undefined ? {} : { waitHook }),
+      waitHook,
     })
     if (actionHook !== undefined) {
       const fields = { queue_sid, queue_time: Math.floor(waitedMs / 1000), queue_result: result }

@@ -164,8 +164,8 @@ function toRules(options: GatherOptions): DigitRules {
     stopsPrompt: options.dtmfBargein ?? true,
     ...(numDigits === undefined || numDigits === 0 ? {} : { numDigits }),
     ...(maxDigits === undefined || maxDigits === 0 ? {} : { maxDigits }),
-    ...(minDigits === undefined ? {} : { minDigits }),
-    ...(finishOnKey === undefined ? {} : { finishOnKey }),
+    minDigits,
+    finishOnKey,
     ...(interDigitTimeout === undefined || interDigitTimeout === 0
       ? {}
       : { interDigitTimeoutMs: interDigitTimeout * 1000 }),

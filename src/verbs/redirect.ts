@@ -21,6 +21,6 @@ export const redirect = defineVerb({
     ),
   }),
   async execute({ actionHook, statusHook }, { hooks, signal }) {
-    await hooks.redirect({ hook: actionHook, ...(statusHook === undefined ? {} : { statusHook }), signal })
+    await hooks.redirect({ hook: actionHook, statusHook, signal })
   },
 })

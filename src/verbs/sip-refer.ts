@@ -70,8 +70,8 @@ export const sipRefer = defineVerb({
     }
     const request = {
       to: referTo,
-      ...(referredBy === undefined ? {} : { by: referredBy }),
-      ...(referredByDisplayName === undefined ? {} : { byName: referredByDisplayName }),
+      by: referredBy,
+      byName: referredByDisplayName,
       headers,
       reported,
       signal,

@@ -17,7 +17,7 @@ export interface RoomsOptions {
 export function createRooms({ leg, application, nested, needs }: RoomsOptions): Rooms {
   return {
     async confer({ signal, recording, ...wishes }) {
-      const guest = { leg, application, nested, wishes, ...(recording === undefined ? {} : { recording }) }
+      const guest = { leg, application, nested, wishes, recording }
       const { conference, stay } = needs.conferences.enter(guest)
       const leave = (): void => conference.leave(stay, whyLeft(leg, signal))
       const unwatch = leg.events.watch((event) => {

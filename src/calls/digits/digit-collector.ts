@@ -6,10 +6,10 @@ export interface DigitRules {
   readonly takesDigits: boolean
   readonly numDigits?: number
   /** The fewest digits of an entry. Default 1. */
-  readonly minDigits?: number
+  readonly minDigits?: number | undefined
   readonly maxDigits?: number
   /** The key that ends the entry; it is not part of the digits. */
-  readonly finishOnKey?: string
+  readonly finishOnKey?: string | undefined
   /** Once there is a digit, the question is over after a pause of this length, whatever `timeoutMs` is. */
   readonly interDigitTimeoutMs?: number
   /** The question is over if no digit comes for this long after the prompt or the digit before; 0 means no limit. */

@@ -30,7 +30,7 @@ export interface Attempt {
   /** The name of the place in the journal. */
   readonly place: string
   /** The sid of the gateway, if the place is one of a carrier. */
-  readonly gateway?: string
+  readonly gateway?: string | undefined
   /** Set for a phone that has registered here. */
   readonly isPhone?: true
   /** The FQDN of the called Microsoft Teams tenant. */
@@ -38,9 +38,9 @@ export interface Attempt {
   /** The key under which the state of the place is watched, if it is not `gateway`. */
   readonly watchedAs?: string
   /** The number that a carrier would dial: see `dialledIn`. Left out where there is none. */
-  readonly dialled?: string
+  readonly dialled?: string | undefined
   /** The way in which keys are sent there. RTP events when left out. */
-  readonly keyWay?: KeyWay
+  readonly keyWay?: KeyWay | undefined
   /** Returns the INVITE. `host`, the platform's address as the place sees it, is in From if nothing else is. */
   readonly invite: (host: string) => AttemptInvite
   /** The media encryption that is offered. Left out: plain RTP. */

@@ -130,7 +130,7 @@ function toAttempt(
       carrier.tech_prefix ?? '',
       toDialled(number, { ...carrier, tech_prefix: null }),
     ),
-    ...(carrier.dtmf_type === undefined ? {} : { keyWay: carrier.dtmf_type }),
+    keyWay: carrier.dtmf_type,
     invite: (host) => toInvite({ order, number, auth, carrier, gateway, routes, identity, host, mayReach }),
     // Not guarded, because many gateways are at private addresses, and an account that may write a carrier is trusted
     // with them (SECURITY.md).
@@ -200,10 +200,10 @@ async function elsewhere(
     {
       trunk: carrier.name,
       place: parsed.host,
-      ...(gateway === undefined ? {} : { gateway: gateway.sip_gateway_sid }),
+      gateway: gateway?.sip_gateway_sid,
       protection: first.protection,
       protectionAgain: first.protectionAgain,
-      ...(dialled === undefined ? {} : { dialled }),
+      dialled,
       invite: (host) => ({
         ...toInvite({
           order,

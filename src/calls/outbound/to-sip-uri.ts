@@ -38,7 +38,7 @@ export async function toSipUri(
         trunk: 'sipUri',
         place: proxy ?? text,
         ...(srtpEncryption === undefined ? {} : { protection: offered[srtpEncryption] }),
-        ...(dialled === undefined ? {} : { dialled }),
+        dialled,
         invite: (host) => ({
           ...callerFields({ ...order, headers }, host),
           uri: text,

@@ -11,5 +11,5 @@ export interface Guest {
   readonly nested: NestedVerbs
   readonly wishes: ConferenceWishes
   /** The recording of this call, if it is to contain the conference. */
-  readonly recording?: RecordingSpan
+  readonly recording?: RecordingSpan | undefined
 }

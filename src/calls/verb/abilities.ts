@@ -202,8 +202,8 @@ export interface ReferRequest {
   /** A URI, or a number or a user name. */
   readonly to: string
   /** A URI, a number or a user name. Left out: the caller. */
-  readonly by?: string
-  readonly byName?: string
+  readonly by?: string | undefined
+  readonly byName?: string | undefined
   readonly headers: Readonly<Record<string, unknown>>
   /** Called with each status of the call that the far end makes. */
   readonly reported: (status: number) => void
@@ -229,7 +229,7 @@ export interface Alerting {
 
 export interface Redirect {
   readonly hook: HookForm
-  readonly statusHook?: HookForm
+  readonly statusHook?: HookForm | undefined
   readonly signal: AbortSignal
 }
 

@@ -28,10 +28,10 @@ export interface ConferenceWishes extends Omit<Entry, 'id'> {
   /** True if the keys of this call are also sent to all other members. */
   readonly distributesKeys: boolean
   /** Played while the call waits, again and again. */
-  readonly waitHook?: HookForm
+  readonly waitHook?: HookForm | undefined
   /** Played once when the call has joined. */
-  readonly enterHook?: HookForm
+  readonly enterHook?: HookForm | undefined
   /** Those of the first call count for the whole conference. */
-  readonly statusHook?: HookForm
+  readonly statusHook?: HookForm | undefined
   readonly statusEvents: readonly StatusEventName[]
 }

@@ -9,10 +9,10 @@ import type { RefusalFact } from '../journal/journal.ts'
 export interface DialTarget {
   readonly to: Target
   readonly headers: Readonly<Record<string, unknown>>
-  readonly fromUser?: string
-  readonly fromHost?: string
+  readonly fromUser?: string | undefined
+  readonly fromHost?: string | undefined
   /** Replaces the confirmHook of the dial for this target. */
-  readonly confirmHook?: HookForm
+  readonly confirmHook?: HookForm | undefined
 }
 
 export interface DialRequest {
@@ -21,26 +21,26 @@ export interface DialRequest {
   /** Whether the caller is answered only when it is bridged. */
   readonly answersOnBridge: boolean
   /** The calling number that the targets see. Left out: that of the caller. */
-  readonly callerId?: string
-  readonly callerName?: string
+  readonly callerId?: string | undefined
+  readonly callerName?: string | undefined
   readonly headers: Readonly<Record<string, unknown>>
   readonly ringMs: number
   /** The longest time that the two may talk. */
   readonly maxTalkMs?: number
   /** The hook whose verbs run on the dialled leg. The leg is bridged if it is still up afterwards. */
-  readonly confirmHook?: HookForm
+  readonly confirmHook?: HookForm | undefined
   /** The audio that the caller hears repeatedly while the targets ring. */
-  readonly music?: string
+  readonly music?: string | undefined
   readonly capture: { readonly parent: readonly string[]; readonly child: readonly string[] }
-  readonly captureHook?: HookForm
+  readonly captureHook?: HookForm | undefined
   /** Decides where a REFER of either side may lead. */
-  readonly referHook?: HookForm
+  readonly referHook?: HookForm | undefined
   /** The hook whose verbs one side hears while the other has it on hold. */
-  readonly holdHook?: HookForm
+  readonly holdHook?: HookForm | undefined
   /** Whether the carrier's assertions about the caller are passed on. */
   readonly forwardsIdentity: boolean
   /** The customerData of the dialled legs. */
-  readonly tag?: object
+  readonly tag?: object | undefined
   /** The gain of everything that the called side hears. */
   readonly boostDb?: number
   /** An audio server that receives audio while the two talk: of the called side, or of the caller. */

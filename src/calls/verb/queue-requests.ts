@@ -6,7 +6,7 @@ export interface EnqueueRequest {
   /** The caller with the lowest value is taken first. */
   readonly priority: number
   /** Its verbs play while the caller waits. */
-  readonly waitHook?: HookForm
+  readonly waitHook?: HookForm | undefined
   readonly signal: AbortSignal
 }
 
@@ -27,7 +27,7 @@ export interface DequeueRequest {
   /** True if the call hears a tone when a caller comes. */
   readonly beeps: boolean
   /** The call_sid of the only caller that it takes. */
-  readonly wants?: string
+  readonly wants?: string | undefined
   readonly signal: AbortSignal
 }
 

@@ -92,9 +92,9 @@ export async function toTarget(
   return {
     to: await toPlace(given, options, realm),
     headers,
-    ...(from?.user === undefined ? {} : { fromUser: from.user }),
-    ...(from?.host === undefined ? {} : { fromHost: from.host }),
-    ...(confirmHook === undefined ? {} : { confirmHook }),
+    fromUser: from?.user,
+    fromHost: from?.host,
+    confirmHook,
   }
 }
 
