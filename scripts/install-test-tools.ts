@@ -37,10 +37,11 @@ function installPackages(wanted: readonly Tool[]): string | undefined {
 }
 
 /** Installs a package that is built for this machine only: nothing is compiled here. */
-function installPython({ command, python = '' }: Tool): string | undefined {
+function installPython({ command, python = '', pythonBeside }: Tool): string | undefined {
   const folder = pythonFolder(python)
   say(`installing for the tests, with pip into a folder of its own: ${python}`)
-  const pip = ['install', '--quiet', '--no-deps', '--only-binary', ':all:', python]
+  const packages = pythonBeside === undefined ? ['--no-deps', python] : [python, ...pythonBeside]
+  const pip = ['install', '--quiet', '--only-binary', ':all:', ...packages]
   const steps = [
     ['python3', '-m', 'venv', '--clear', folder],
     [join(folder, 'bin/python3'), '-m', 'pip', ...pip],

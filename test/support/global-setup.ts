@@ -1,5 +1,5 @@
 // Setup of a whole test run: a PostgreSQL server with a migrated database to copy, started when the first test requests
-// it and stopped at the end; a cache of the platform's compiled code, which every start reuses; and the data of a
+// it and stopped at the end; a speech recogniser, likewise; a cache of the platform's compiled code, which every start reuses; and the data of a
 // platform that was set up, made when the first test requests them.
 import { createServer, type Server } from 'node:net'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
@@ -14,6 +14,7 @@ import { accountApiKey, adminApiKey, adminPassword } from './platform-process.ts
 import type { ServerOfRun } from './postgres-databases.ts'
 import { runOn, startPostgres, type PostgresServer } from './postgres-server.ts'
 import { makeSetUpData } from './set-up-data.ts'
+import { startWhisper, type WhisperServer } from './whisper-server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -34,6 +35,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await makeSetUpData(data, { adminPassword, adminApiKey, accountApiKey })
     return data
   })
+  let whisper: Promise<WhisperServer> | undefined
+  const whisperPath = join(folder, 'whisper-desk')
+  const whisperDesk = await openDesk(whisperPath, async () => (await (whisper ??= startWhisper())).url)
+  process.env['SWITCHHOOK_TEST_WHISPER_DESK'] = whisperPath
   process.env['SWITCHHOOK_TEST_DATA_DESK'] = dataPath
   process.env['SWITCHHOOK_TEST_FOLDER'] = folder
   process.env['SWITCHHOOK_TEST_CODE_CACHE'] = join(folder, 'code')
@@ -43,6 +48,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     desk.close()
     dataDesk.close()
+    whisperDesk.close()
+    await (await whisper?.catch(() => undefined))?.stop()
     const server = await started?.catch(() => undefined)
     await server?.stop()
     await endShared(folder)

