@@ -1,35 +1,14 @@
 // docs/reference/resources.md, from the OpenAPI document of src/api/.
 import { apiRoutes } from '../../src/api/index.ts'
+import { endpointsOf, type Endpoint, type OpenApi } from '../../src/api/docs/document.ts'
 import { createOpenApi } from '../../src/api/openapi/create-openapi.ts'
 import { readExamples } from '../../src/api/openapi/examples.ts'
-import { heading, propertyTable, shapeAnchor, table, type Schema } from '../../src/api/docs/schema-text.ts'
+import { heading, propertyTable, shapeAnchor, table } from '../../src/api/docs/schema-text.ts'
 import { page } from './page.ts'
 
-interface Operation {
-  readonly tags: readonly string[]
-  readonly summary: string
-  readonly description?: string
-  readonly parameters?: readonly {
-    readonly name: string
-    readonly in: string
-    readonly required: boolean
-    readonly description?: string
-    readonly schema: Schema
-  }[]
-  readonly responses: Readonly<Record<string, unknown>>
-}
-
-interface Document {
-  readonly tags: readonly { readonly name: string }[]
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
-}
-
 export function resourcesPage(): string {
-  const { tags, paths, components } = createOpenApi(apiRoutes, readExamples()) as unknown as Document
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
-  )
+  const document = createOpenApi(apiRoutes, readExamples()) as unknown as OpenApi
+  const operations = endpointsOf(document)
   return page('Resources', '`src/api/`', [
     'The REST API, below `/v1`. Every request except the login carries `Authorization: Bearer <token>`. A running platform',
     'serves the same as an OpenAPI document for programs, at `/v1/openapi.json`. Error codes: [errors.md](errors.md).',
@@ -38,7 +17,7 @@ export function resourcesPage(): string {
     'that exists, `call_hook.ur (url?)`, and so does `unknown_fields` of the entry in the audit log; a query parameter is written',
     '`?pagesize (page_size?)`. `SWITCHHOOK_STRICT_FIELDS` refuses both. Objects whose members are yours, such as `tag` and `env_vars`,',
     'are free.',
-    ...tags.flatMap(({ name }) => [
+    ...document.tags.flatMap(({ name }) => [
       '',
       `## ${name}`,
       '',
@@ -46,19 +25,13 @@ export function resourcesPage(): string {
     ]),
     '',
     '# Shapes',
-    ...Object.entries(components.schemas).flatMap(([name, schema]) => [
+    ...Object.entries(document.components.schemas).flatMap(([name, schema]) => [
       '',
       heading('##', name, shapeAnchor(name)),
       '',
       ...propertyTable(schema),
     ]),
   ])
-}
-
-interface Endpoint {
-  readonly path: string
-  readonly method: string
-  readonly operation: Operation
 }
 
 function endpoints(list: readonly Endpoint[]): string[] {

@@ -25,7 +25,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Content & { readonly description: string }>>
 }
 
-interface OpenApi {
+export interface OpenApi {
   readonly info: { readonly title: string; readonly version: string; readonly description: string }
   readonly tags: readonly { readonly name: string; readonly description?: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
@@ -53,13 +53,7 @@ export interface Reference {
 
 export function toReference(given: Readonly<Record<string, unknown>>): Reference {
   const document = given as unknown as OpenApi
-  const all = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]): Endpoint => ({
-      method: method.toUpperCase(),
-      path,
-      operation,
-    })),
-  )
+  const all = endpointsOf(document)
   const resources = document.tags.map(({ name, description }): Resource => {
     const endpoints = all
       .filter(({ operation }) => operation.tags.includes(name))
@@ -67,6 +61,16 @@ export function toReference(given: Readonly<Record<string, unknown>>): Reference
     return { name, description, endpoints, shapes: shapesOf(endpoints, document.components.schemas) }
   })
   return { info: document.info, resources }
+}
+
+export function endpointsOf({ paths }: OpenApi): readonly Endpoint[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path,
+      operation,
+    })),
+  )
 }
 
 /** Returns the position of the resource in a path: its own paths come before those below an account or a provider. */
