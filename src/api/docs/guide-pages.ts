@@ -122,10 +122,10 @@ export function referenceSections(name: ReferenceName): readonly Section[] {
 function leadFrom(place: 'guides' | 'reference'): Lead {
   return (target) => {
     if (target.startsWith('#')) return target
-    const { host, pathname } = new URL(target, `file://docs/${place}/`)
+    const { host, pathname, hash } = new URL(target, `file://docs/${place}/`)
     const [, found, name = ''] = /^\/(guides|reference)\/([a-z-]+)\.md$/.exec(pathname) ?? []
     if (host !== 'docs') return undefined
-    if (found === 'guides') return guideNames().includes(name) ? urlOf(name) : undefined
-    return references.some((known) => known === name) ? `/docs/${name}` : undefined
+    if (found === 'guides') return guideNames().includes(name) ? `${urlOf(name)}${hash}` : undefined
+    return references.some((known) => known === name) ? `/docs/${name}${hash}` : undefined
   }
 }

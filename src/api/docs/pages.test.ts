@@ -97,7 +97,7 @@ describe('/docs', () => {
     expect(list).toMatch(/<td><a href="\/docs\/guides\/connect-two">Connect two people<\/a><\/td>/)
     const guide = (await pageAt('/docs/guides/connect-two')).body
     expect(guide).toContain('<h1 id="connect-two-people">Connect two people</h1>')
-    expect(guide).toContain('<a href="/docs/verbs">')
+    expect(guide).toContain('<a href="/docs/verbs#verb-dial">')
     expect(guide).toMatch(/<pre>[^<]*&quot;verb&quot;/)
     for (const name of ['nothing', 'README', '..%2fREADME'])
       expect((await pageAt(`/docs/guides/${name}`)).statusCode).toBe(404)
