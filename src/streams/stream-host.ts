@@ -1,5 +1,6 @@
 // The thread of streams, seen from inside: its sockets and recognisers, and the beat at which rings are read and filled.
 import { ResamplerTables } from '../lib/audio/resampler.ts'
+import type { Outgoing } from '../outgoing/outgoing.ts'
 import type { Sockets } from '../outgoing/sockets.ts'
 import type { HearingLimits } from './hearing.ts'
 import { VendorSocket } from './recognition/vendor-socket.ts'
@@ -22,8 +23,16 @@ interface Hosted {
   finalize?(): void
 }
 
+export interface StreamHostOptions {
+  readonly sockets: Sockets
+  readonly outgoing: Outgoing
+  readonly post: (message: FromThread) => void
+  readonly limits?: Partial<HearingLimits> | undefined
+}
+
 export class StreamHost {
   readonly #sockets: Sockets
+  readonly #outgoing: Outgoing
   readonly #post: (message: FromThread) => void
   readonly #limits: Partial<HearingLimits> | undefined
   readonly #streams = new Map<number, Hosted>()
@@ -31,8 +40,9 @@ export class StreamHost {
   #timer: NodeJS.Timeout | undefined
   #nextMs = 0
 
-  constructor(sockets: Sockets, post: (message: FromThread) => void, limits?: Partial<HearingLimits>) {
+  constructor({ sockets, outgoing, post, limits }: StreamHostOptions) {
     this.#sockets = sockets
+    this.#outgoing = outgoing
     this.#limits = limits
     this.#post = post
   }
@@ -55,6 +65,7 @@ export class StreamHost {
         return this.#post('pong')
       case 'stop':
         for (const stream of this.#streams.values()) stream.cut()
+        void this.#outgoing.close()
         return this.#rest()
       default:
         return message satisfies never
@@ -74,6 +85,7 @@ export class StreamHost {
   #optionsOf(id: number) {
     return {
       sockets: this.#sockets,
+      outgoing: this.#outgoing,
       tables: this.#tables,
       limits: this.#limits,
       onEvent: (event: StreamEvent | RecognitionEvent) => {

@@ -4,6 +4,7 @@ import { readJson } from '../../lib/read-json.ts'
 import type { RecognitionOrder } from '../../contracts/recognition.ts'
 import { alternativesOf, numberOf } from './alternatives.ts'
 import type { Dialect, Heard, HeardWords, VendorOfEars } from './dialect.ts'
+import { Utterance } from './utterance.ts'
 import { addQuery, demandKey, withScheme } from './vendor-options.ts'
 
 const publicAddress = 'https://api.deepgram.com'
@@ -48,6 +49,7 @@ export const deepgram: VendorOfEars = {
       rate: side.rate,
       first: [],
       hear: (message) => utterances.hear(readJson(message)),
+      rest: () => utterances.rest(),
       // As text: a binary message would be taken for audio.
       keepAlive: { frame: JSON.stringify({ type: 'KeepAlive' }), everyMs: keepAliveMs },
       finalize: () => JSON.stringify({ type: 'Finalize' }),
@@ -114,10 +116,10 @@ function addressOf(order: RecognitionOrder): string {
   return url.href
 }
 
-/** Joins the pieces of an utterance, each of which is final for Deepgram before the utterance has ended. */
+/** Follows utterances, which end by a pause or after Finalize. */
 class Utterances {
   readonly #isShort: boolean
-  #pieces: HeardWords[] = []
+  readonly #utterance = new Utterance()
 
   constructor(isShort: boolean) {
     this.#isShort = isShort
@@ -129,10 +131,10 @@ class Utterances {
       case 'Results':
         return [this.#results(message)]
       case 'UtteranceEnd':
-        return [...this.#rest(message), { type: 'event', event: { ...(message as object), type } }]
+        return [...this.#end(message), { type: 'event', event: { ...(message as object), type } }]
       // The last message after CloseStream.
       case 'Metadata':
-        return [...this.#rest(message), { type: 'done' }]
+        return [...this.#end(message), { type: 'done' }]
       case 'Error':
         return [{ type: 'failed', because: textOf(message, 'description') ?? 'an error', isFinal: false }]
       case undefined:
@@ -141,22 +143,26 @@ class Utterances {
     }
   }
 
-  #results(message: unknown): HeardWords {
-    const words = wordsIn(message)
-    const isPiece = memberOf(message, 'is_final') === true
-    const isEnd = this.#isShort ? isPiece : memberOf(message, 'speech_final') === true
-    const all = joined([...this.#pieces, words], isEnd)
-    if (isEnd) this.#pieces = []
-    else if (isPiece && words.text !== '') this.#pieces.push(words)
-    return all
+  rest(): HeardWords | undefined {
+    return this.#utterance.end()
   }
 
-  /** Returns the pieces of an utterance whose end was not reported. */
-  #rest(evt: unknown): readonly Heard[] {
-    if (this.#pieces.length === 0) return []
-    const all = joined(this.#pieces, true)
-    this.#pieces = []
-    return [{ ...all, evt }]
+  #results(message: unknown): HeardWords {
+    const words = wordsIn(message)
+    if (memberOf(message, 'is_final') !== true) return this.#utterance.with(words)
+    this.#utterance.add(words)
+    const isEnd =
+      this.#isShort ||
+      memberOf(message, 'speech_final') === true ||
+      memberOf(message, 'from_finalize') === true
+    if (isEnd) return this.#utterance.end(message) ?? { ...words, isFinal: true }
+    return this.#utterance.with({ ...words, text: '' })
+  }
+
+  /** Returns the words of an utterance whose end was not reported. */
+  #end(evt: unknown): readonly Heard[] {
+    const words = this.#utterance.end(evt)
+    return words === undefined ? [] : [words]
   }
 }
 
@@ -176,21 +182,3 @@ function wordsIn(message: unknown): HeardWords {
     evt: message,
   }
 }
-
-function joined(pieces: readonly HeardWords[], isFinal: boolean): HeardWords {
-  const spoken = pieces.filter(({ text }) => text !== '')
-  const [first] = spoken
-  const last = pieces.at(-1)
-  if (last === undefined || first === undefined || spoken.length < 2)
-    return { ...(first ?? last ?? nothing), isFinal, evt: last?.evt }
-  return {
-    ...last,
-    isFinal,
-    text: spoken.map(({ text }) => text).join(' '),
-    confidence: spoken.reduce((sum, { confidence }) => sum + confidence, 0) / spoken.length,
-    startMs: first.startMs,
-    others: [],
-  }
-}
-
-const nothing: HeardWords = { type: 'words', text: '', confidence: 0, isFinal: false, evt: undefined }

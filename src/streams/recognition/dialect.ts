@@ -1,6 +1,7 @@
 // The interface of a vendor that hears over a WebSocket: what it is sent, and what its messages mean. One file per vendor,
 // with a table and two mappers; connections, replays and time-outs are those of `VendorSocket`.
 import type { RecognitionOrder, TurnSign } from '../../contracts/recognition.ts'
+import type { Outgoing } from '../../outgoing/outgoing.ts'
 
 /** One message of a vendor may mean several things. */
 export type Heard =
@@ -39,20 +40,26 @@ export interface HeardWords {
 
 /** One conversation with a vendor. A new one is made for each connection, as their messages have a memory. */
 export interface Dialect {
-  /** ws or wss. */
-  readonly url: string
+  /** ws or wss. A function if it is known only after a request, or is signed for this moment. Throws AppError. */
+  readonly url: string | ((outgoing: Outgoing) => Promise<string>)
   readonly headers: Readonly<Record<string, string>>
   readonly protocols?: readonly string[]
   /** Sent when the socket is open, before any audio. */
-  readonly first: readonly string[]
+  readonly first: readonly (string | Uint8Array)[]
   /** True if audio may be sent only after `ready`. */
   readonly waits?: boolean
   /** The rate in Hz and the form of the audio; little-endian samples of 16 bit if left out. */
   readonly rate: number
   /** Wraps audio that is not sent as a binary message. */
   encode?(octets: Uint8Array): string | Uint8Array
+  /** The least audio of one message, if the vendor refuses shorter ones. */
+  readonly minChunkMs?: number
+  /** Present if the vendor goes on where a former connection broke: the audio that it has. Its times go on, too. */
+  readonly resumesAtMs?: number | undefined
   /** Throws UnreadableJson for what is no message of the vendor. */
   hear(message: string | Buffer): readonly Heard[]
+  /** Returns the words so far of an utterance whose end has not come, and forgets them. */
+  rest?(): HeardWords | undefined
   /** Sent after so long without audio. */
   readonly keepAlive?: { readonly frame: string | Uint8Array; readonly everyMs: number }
   /** Asks for a final of what was sent. */
@@ -68,5 +75,5 @@ export interface Dialect {
 export interface VendorOfEars {
   readonly name: string
   /** Throws AppError recognizer_unknown if the order lacks something, such as a key. */
-  dialectOf(order: RecognitionOrder): Dialect | Promise<Dialect>
+  dialectOf(order: RecognitionOrder): Dialect
 }

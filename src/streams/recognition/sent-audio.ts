@@ -39,16 +39,22 @@ export class SentAudio {
     return piece
   }
 
-  /** Passes a frame that is not sent. */
+  /** Passes a frame that is not sent. What was said before is kept for as long as it would be otherwise. */
   skip(): void {
     this.#nextMs += frameMs
-    this.#kept = []
+    if ((this.#kept[0]?.atMs ?? 0) + keptMs < this.#nextMs) this.#kept.shift()
   }
 
   sent({ atMs }: Piece): void {
     const last = this.#map.at(-1)
     if (last === undefined || atMs - last.atMs !== this.#sentMs - last.sentMs)
       this.#map.push({ sentMs: this.#sentMs, atMs })
+    this.#sentMs += frameMs
+    this.#totalMs += frameMs
+  }
+
+  /** Notes a frame of silence that is not of the ring. */
+  padded(): void {
     this.#sentMs += frameMs
     this.#totalMs += frameMs
   }
@@ -63,6 +69,14 @@ export class SentAudio {
     this.#map = []
     this.#sentMs = 0
     return this.#kept.filter(({ atMs }) => atMs + frameMs > this.#settledMs)
+  }
+
+  /** Returns the frames for a connection that goes on where the vendor's audio ended. */
+  resume(vendorMs: number): readonly Piece[] {
+    const fromMs = this.timeOf(vendorMs)
+    this.#map = this.#map.filter(({ sentMs }) => sentMs < vendorMs)
+    this.#sentMs = vendorMs
+    return this.#kept.filter(({ atMs }) => atMs + frameMs > fromMs)
   }
 
   /** Returns the time of the ring at which the vendor's time was. */

@@ -4,11 +4,13 @@ import { AppError } from '../../lib/errors.ts'
 import { UnreadableJson } from '../../lib/read-json.ts'
 import { memberOf } from '../../lib/members.ts'
 import type { ResamplerTables } from '../../lib/audio/resampler.ts'
+import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Socket, SocketEnd, Sockets } from '../../outgoing/sockets.ts'
 import type {
   RecognitionEnd,
   RecognitionEvent,
   RecognitionOrder,
+  Span,
   SpeechResult,
 } from '../../contracts/recognition.ts'
 import type { StreamMode } from '../../contracts/audio-stream.ts'
@@ -16,29 +18,42 @@ import { Given } from '../given.ts'
 import { Hearing, type HearingLimits } from '../hearing.ts'
 import type { Dialect, Heard, HeardWords, VendorOfEars } from './dialect.ts'
 import { Loudness } from './loudness.ts'
+import { withoutSecrets } from './secrets.ts'
 import { frameMs, SentAudio, type SentPiece } from './sent-audio.ts'
 
+/** The time for a connection, and then for the vendor to begin. */
 const handshakeMs = 5000
 const maxMessageBytes = 256 * 1024
-/** The time before each further connection, as long as none has brought words. */
+/** The time before each further connection, as long as none has proved good. */
 const againAfterMs = [0, 250, 1000]
+/** A connection was good if it lasted this long and brought words, or much longer without any. */
+const goodAfterMs = 5000
+const goodWithoutWordsMs = 30_000
 /** A socket that takes no audio for this long is broken. */
 const maxBufferedMs = 3000
 /** The audio of one message, except at the end of an utterance. */
-const chunkMs = 60
+const chunkFrames = 3
+/** The most of one message, since some vendors refuse longer ones. */
+const maxChunkFrames = 12
 /** After a voice has ended, each frame is sent at once: the end of an utterance must not wait for others. */
 const promptMs = 400
 /** A vendor that hears a voice for this long and says nothing has stopped working. */
 const deafAfterMs = 8000
 /** The time for a last final after the end. */
 const lastFinalMs = 1500
-/** Replayed audio is sent so much faster than it was said. */
+/** The frames of replayed audio in a beat: four times as fast as it was said. Some vendors refuse faster audio. */
 const replayFrames = 4
-const pausedLater = 10_000
+/** The audio that waits for a connection. */
+const maxWaitingMs = 10_000
+/** A voice that began so shortly before a final is not in it. */
+const nextVoiceMs = 1500
+/** A pause in a voice is shorter. */
+const voiceGapMs = 300
 
 export interface VendorSocketOptions {
   readonly vendor: VendorOfEars
   readonly sockets: Sockets
+  readonly outgoing: Outgoing
   readonly tables: ResamplerTables
   readonly onEvent: (event: RecognitionEvent) => void
   readonly limits?: Partial<HearingLimits> | undefined
@@ -49,8 +64,16 @@ export interface VendorSocketOptions {
 interface Line {
   readonly dialect: Dialect
   readonly socket: Socket
-  isReady: boolean
+  readonly hearing: Hearing
   readonly openedMs: number
+  isReady: boolean
+  hasWords: boolean
+}
+
+/** Words with their time in the call, whatever becomes of their connection. */
+interface Carried {
+  readonly words: HeardWords
+  readonly span: Span | undefined
 }
 
 export class VendorSocket {
@@ -63,19 +86,25 @@ export class VendorSocket {
   readonly #beganMs: number
   #given: Given | undefined
   #rate = 0
-  #hearing: Hearing
   #line: Line | undefined
   #mode: StreamMode = 'on'
   #failures = 0
   #waiting: SentPiece[] = []
+  /** Final pieces of an utterance that was cut by the end of a connection. */
+  #carried: Carried | undefined
+  /** The last words that may still have changed. */
+  #partial: Carried | undefined
   #again: NodeJS.Timeout | undefined
   #closing: NodeJS.Timeout | undefined
   #isClosing = false
   #hasEnded = false
   #wasOpened = false
-  /** Milliseconds of the thread's clock at the last frame with a voice, the last audio sent, the last words. */
+  #isVoiced = false
+  /** Milliseconds of the thread's clock at the last frame with a voice, and when anything was last sent. */
   #voicedMs = -Infinity
   #sentMs: number
+  /** Milliseconds of the ring at which the last voice began. */
+  #onsetMs = 0
   /** Milliseconds of voice since the vendor said something. */
   #unheardMs = 0
   #wasDeaf = false
@@ -87,7 +116,6 @@ export class VendorSocket {
     this.#nowMs = options.nowMs ?? (() => performance.now())
     this.#beganMs = this.#nowMs()
     this.#sentMs = this.#beganMs
-    this.#hearing = this.#newHearing()
   }
 
   open(): void {
@@ -95,13 +123,18 @@ export class VendorSocket {
   }
 
   setMode(mode: StreamMode): void {
+    // The vendor hears no silence while paused, by which it would find the end of what was said.
+    if (mode === 'paused' && this.#mode !== 'paused') {
+      this.#take()
+      this.finalize()
+    }
     this.#mode = mode
   }
 
   finalize(): void {
     const line = this.#line
-    if (line?.isReady !== true) return
-    this.#flush(line)
+    if (line?.isReady !== true || this.#isClosing) return
+    this.#flushAll(line)
     const frame = line.dialect.finalize?.()
     if (frame !== undefined) line.socket.send(frame)
   }
@@ -110,15 +143,13 @@ export class VendorSocket {
     if (this.#isClosing || this.#hasEnded) return
     this.#isClosing = true
     const line = this.#line
-    if (line?.isReady !== true) return this.#end({ by: 'closed', because: 'the platform ended it' })
-    this.#flush(line)
+    if (line?.isReady !== true) return this.#endClosed()
+    this.#take()
+    this.#flushAll(line)
     const frames = line.dialect.end()
     for (const frame of frames) line.socket.send(frame)
-    if (frames.length === 0) return this.#end({ by: 'closed', because: 'the platform ended it' })
-    this.#closing = setTimeout(
-      () => this.#end({ by: 'closed', because: 'the platform ended it' }),
-      lastFinalMs,
-    )
+    if (frames.length === 0) return this.#endClosed()
+    this.#closing = setTimeout(() => this.#endClosed(), lastFinalMs)
   }
 
   /** Cuts the connection, as the thread ends. */
@@ -132,12 +163,17 @@ export class VendorSocket {
 
   beat(): void {
     this.#take()
-    this.#hearing.beat()
     const line = this.#line
-    if (line?.isReady !== true || this.#isClosing) return
-    this.#send(line)
+    line?.hearing.beat()
+    if (line === undefined || line !== this.#line || this.#isClosing) return
     const nowMs = this.#nowMs()
+    if (!line.isReady) {
+      if (nowMs - line.openedMs > handshakeMs) this.#broken('it did not begin')
+      return
+    }
     const { keepAlive, maxSessionMs = Infinity } = line.dialect
+    this.#send(line)
+    if (line !== this.#line) return
     if (keepAlive !== undefined && nowMs - this.#sentMs >= keepAlive.everyMs) {
       line.socket.send(keepAlive.frame)
       this.#sentMs = nowMs
@@ -145,24 +181,37 @@ export class VendorSocket {
     // Once: it may be music that it hears, in which there are no words.
     if (this.#unheardMs > deafAfterMs && !this.#wasDeaf) {
       this.#wasDeaf = true
-      return this.#broken('it hears a voice and says nothing', true)
+      return this.#broken('it hears a voice and says nothing')
     }
     const isQuiet = nowMs - this.#voicedMs > promptMs
-    if (nowMs - line.openedMs > maxSessionMs && isQuiet) this.#broken('its longest session is over', true)
+    if (nowMs - line.openedMs > maxSessionMs && isQuiet) this.#replace(line)
   }
 
   async #connect(): Promise<void> {
-    const { vendor, sockets, tables } = this.#options
+    const { vendor, sockets, outgoing, tables } = this.#options
     const subject = vendor.name
     let socket: Socket | undefined
+    let line: Line | undefined
+    const hearing = new Hearing({
+      limits: this.#options.limits,
+      nowMs: this.#nowMs,
+      // A connection that was replaced may still bring messages, which have the times of another one.
+      take: (message) => void (line !== undefined && line === this.#line && this.#hear(message, line)),
+      flow: () => (hearing.isHeld ? socket?.pause() : socket?.resume()),
+      exceeded: () =>
+        void (
+          line !== undefined &&
+          line === this.#line &&
+          this.#failed(`${subject} sent more messages than are read`, true)
+        ),
+    })
     try {
-      const dialect = await vendor.dialectOf(this.#order)
-      if (this.#isClosing || this.#hasEnded) return
+      const dialect = vendor.dialectOf(this.#order)
       this.#listenAt(dialect.rate, tables)
-      const hearing = this.#newHearing()
-      this.#hearing = hearing
+      const url = typeof dialect.url === 'string' ? dialect.url : await dialect.url(outgoing)
+      if (this.#isClosing || this.#hasEnded) return
       socket = await sockets.open({
-        url: dialect.url,
+        url,
         headers: dialect.headers,
         protocols: dialect.protocols ?? [],
         subject,
@@ -173,27 +222,16 @@ export class VendorSocket {
         heard: (message) => hearing.hear(message),
         received: (bytes) => hearing.received(bytes),
         controlled: () => hearing.controlled(),
-        closed: (end) => this.#lineClosed(socket, end),
+        closed: (end) => void (line !== undefined && line === this.#line && this.#lineClosed(line, end)),
       })
-      this.#opened({ dialect, socket, isReady: dialect.waits !== true, openedMs: this.#nowMs() })
+      const isReady = dialect.waits !== true
+      line = { dialect, socket, hearing, isReady, openedMs: this.#nowMs(), hasWords: false }
+      this.#opened(line)
     } catch (error) {
       if (this.#hasEnded) return
       const because = error instanceof AppError ? error.message : `${subject} cannot be reached`
       this.#failed(because, isRefusal(error))
     }
-  }
-
-  #newHearing(): Hearing {
-    return new Hearing({
-      limits: this.#options.limits,
-      nowMs: this.#nowMs,
-      take: (message) => this.#hear(message),
-      flow: () => {
-        if (this.#hearing.isHeld) this.#line?.socket.pause()
-        else this.#line?.socket.resume()
-      },
-      exceeded: () => this.#failed(`${this.#options.vendor.name} sent more messages than are read`, true),
-    })
   }
 
   /** Begins to read the ring, at the rate of the first connection: all of a vendor's have the same. */
@@ -212,7 +250,8 @@ export class VendorSocket {
     this.#wasOpened = true
     this.#unheardMs = 0
     // Replayed audio goes out with the beats, faster than it was said, and before what is said now.
-    this.#waiting = [...this.#audio.replay()]
+    const { resumesAtMs } = line.dialect
+    this.#waiting = [...(resumesAtMs === undefined ? this.#audio.replay() : this.#audio.resume(resumesAtMs))]
     this.#sentMs = this.#nowMs()
   }
 
@@ -222,7 +261,7 @@ export class VendorSocket {
     if (given === undefined) return
     while (given.take()) {
       if (this.#mode === 'paused') {
-        this.#flushed()
+        this.#isVoiced = false
         this.#audio.skip()
         continue
       }
@@ -231,39 +270,55 @@ export class VendorSocket {
       const piece = this.#audio.take(octets)
       this.#waiting.push(piece)
       // Without a connection, only what would be replayed is kept.
-      if (this.#waiting.length > pausedLater / frameMs) this.#waiting.shift()
-      if (!this.#loudness.isVoiced(octets)) continue
-      this.#voicedMs = this.#nowMs()
-      this.#unheardMs += frameMs
+      if (this.#waiting.length > maxWaitingMs / frameMs) this.#waiting.shift()
+      this.#noteVoice(piece)
     }
   }
 
-  #flushed(): void {
-    const line = this.#line
-    if (line?.isReady === true) this.#flush(line)
+  #noteVoice({ octets, atMs }: SentPiece): void {
+    this.#isVoiced = this.#loudness.isVoiced(octets)
+    if (!this.#isVoiced) return
+    const nowMs = this.#nowMs()
+    if (nowMs - this.#voicedMs > voiceGapMs) this.#onsetMs = atMs
+    this.#voicedMs = nowMs
+    this.#unheardMs += frameMs
   }
 
   #send(line: Line): void {
     if (line.socket.bufferedBytes > (this.#rate * 2 * maxBufferedMs) / 1000)
       return this.#broken('it takes no audio')
-    const isPrompt = this.#nowMs() - this.#voicedMs < promptMs
-    if (!isPrompt && this.#waiting.length * frameMs < chunkMs) return
-    this.#flush(line, replayFrames * (chunkMs / frameMs))
+    const isPrompt = !this.#isVoiced && this.#nowMs() - this.#voicedMs < promptMs
+    const wanted = Math.max(isPrompt ? 1 : chunkFrames, leastFrames(line))
+    if (this.#waiting.length >= wanted) this.#flush(line, Math.max(replayFrames, wanted))
   }
 
-  /** Sends what waits, in one message. */
-  #flush(line: Line, most = this.#waiting.length): void {
+  /** Sends all audio that waits. If the vendor refuses short messages, silence fills up the last one. */
+  #flushAll(line: Line): void {
+    const least = leastFrames(line)
+    while (this.#waiting.length > 0) {
+      // The rest must not be too short for another message.
+      const rest = this.#waiting.length - maxChunkFrames
+      this.#flush(line, rest > 0 && rest < least ? maxChunkFrames - least : maxChunkFrames, least)
+    }
+  }
+
+  /** Sends frames that wait in one message. */
+  #flush(line: Line, most: number, least = 0): void {
     const pieces = this.#waiting.splice(0, most)
-    if (pieces.length === 0) return
+    const [first] = pieces
+    if (first === undefined) return
     for (const piece of pieces) this.#audio.sent(piece)
-    const octets = Buffer.concat(pieces.map((piece) => piece.octets))
+    const parts = pieces.map(({ octets }) => octets)
+    for (let count = parts.length; count < least; count += 1) {
+      parts.push(new Uint8Array(first.octets.length))
+      this.#audio.padded()
+    }
+    const octets = Buffer.concat(parts)
     line.socket.send(line.dialect.encode?.(octets) ?? octets)
     this.#sentMs = this.#nowMs()
   }
 
-  #hear(message: string | Buffer): void {
-    const line = this.#line
-    if (line === undefined || this.#hasEnded) return
+  #hear(message: string | Buffer, line: Line): void {
     let heard: readonly Heard[]
     try {
       heard = line.dialect.hear(message)
@@ -271,7 +326,7 @@ export class VendorSocket {
       if (!(error instanceof UnreadableJson)) throw error
       return this.#failed(`${this.#options.vendor.name} sent a message that ${error.message}`, false)
     }
-    for (const one of heard) this.#follow(one, line)
+    for (const one of heard) if (line === this.#line) this.#follow(one, line)
   }
 
   #follow(heard: Heard, line: Line): void {
@@ -280,12 +335,13 @@ export class VendorSocket {
         line.isReady = true
         return undefined
       case 'words':
+        line.hasWords = true
         return this.#words(heard)
       case 'event':
         this.#unheardMs = 0
         return this.#options.onEvent({ type: 'vendor', event: heard.event })
       case 'done':
-        if (this.#isClosing) this.#end({ by: 'closed', because: 'the platform ended it' })
+        if (this.#isClosing) this.#endClosed()
         return undefined
       case 'failed':
         return this.#failed(`${this.#options.vendor.name}: ${heard.because}`, heard.isFinal)
@@ -296,19 +352,40 @@ export class VendorSocket {
 
   #words(words: HeardWords): void {
     this.#unheardMs = 0
-    // A connection that has brought words was good: its end resets the count of failures.
-    this.#failures = 0
     this.#wasDeaf = false
-    const { isFinal, startMs, endMs, turn } = words
-    if (isFinal) this.#audio.settle(endMs === undefined ? this.#audio.atMs : this.#audio.timeOf(endMs))
-    if (!isFinal && !this.#order.wantsPartials && turn === undefined) return
-    if (words.text.trim() === '' && turn === undefined) return
-    const span =
-      startMs === undefined || endMs === undefined
-        ? undefined
-        : { startMs: this.#audio.timeOf(startMs), endMs: this.#audio.timeOf(endMs) }
-    const latency_ms = isFinal ? Math.max(0, Math.round(this.#nowMs() - this.#voicedMs)) : undefined
+    if (words.isFinal) this.#settle(words)
+    const hasText = words.text.trim() !== ''
+    const carried = this.#carried
+    if (!hasText && (words.isFinal ? carried === undefined : words.turn === undefined)) return
+    const said: Carried = {
+      words: carried === undefined ? words : continued(carried.words, words),
+      span: spanOver(carried?.span, this.#spanOf(words)),
+    }
+    if (words.isFinal) this.#carried = undefined
+    this.#partial = words.isFinal ? undefined : said
+    if (words.isFinal || this.#order.wantsPartials || words.turn !== undefined) this.#report(said)
+  }
+
+  #report({ words, span }: Carried): void {
+    const latency_ms = words.isFinal
+      ? Math.max(0, Math.round(this.#nowMs() - Math.max(this.#voicedMs, this.#beganMs)))
+      : undefined
+    const { turn } = words
     this.#options.onEvent({ type: 'heard', result: this.#toResult(words), span, turn, latency_ms })
+  }
+
+  /** Notes what need not be sent again. */
+  #settle({ endMs }: HeardWords): void {
+    if (endMs !== undefined) return this.#audio.settle(this.#audio.timeOf(endMs))
+    const { atMs } = this.#audio
+    // Without a time: all that was said, but not what the caller has only begun to say.
+    const isNext = this.#nowMs() - this.#voicedMs < voiceGapMs && atMs - this.#onsetMs < nextVoiceMs
+    this.#audio.settle(isNext ? this.#onsetMs : atMs)
+  }
+
+  #spanOf({ startMs, endMs }: HeardWords): Span | undefined {
+    if (startMs === undefined || endMs === undefined) return undefined
+    return { startMs: this.#audio.timeOf(startMs), endMs: this.#audio.timeOf(endMs) }
   }
 
   #toResult(words: HeardWords): SpeechResult {
@@ -323,34 +400,41 @@ export class VendorSocket {
     }
   }
 
-  #lineClosed(socket: Socket | undefined, { code, because }: SocketEnd): void {
-    const line = this.#line
-    if (line === undefined || line.socket !== socket) return
-    this.#hangUp(line)
-    if (this.#hasEnded) return
-    if (this.#isClosing) return this.#end({ by: 'closed', because: 'the platform ended it' })
+  #lineClosed(line: Line, { code, because }: SocketEnd): void {
     const refused = line.dialect.refusedBy?.(code)
     this.#failed(refused ?? because, refused !== undefined)
   }
 
   #hangUp(line: Line): void {
-    // Its audio is sent again: what it still says would be heard twice, and at the times of the next connection.
-    this.#hearing.end()
-    this.#socketMs += this.#nowMs() - line.openedMs
-    if (this.#line === line) this.#line = undefined
+    const lastedMs = this.#nowMs() - line.openedMs
+    this.#socketMs += lastedMs
+    if (lastedMs > (line.hasWords ? goodAfterMs : goodWithoutWordsMs)) this.#failures = 0
+    this.#line = undefined
+    this.#carry(line)
   }
 
-  /** Gives up this connection. `isPlanned`: it was to end, and nothing failed. */
-  #broken(because: string, isPlanned = false): void {
-    const line = this.#line
-    if (line !== undefined) {
-      this.#hangUp(line)
-      line.socket.close(1000)
-    }
-    if (isPlanned) void this.#connect()
-    else this.#failed(`${this.#options.vendor.name}: ${because}`, false)
+  /** Keeps the final pieces of an utterance that goes on over another connection. */
+  #carry({ dialect }: Line): void {
+    const rest = dialect.rest?.()
+    if (rest === undefined) return
+    this.#settle(rest)
+    const span = spanOver(this.#carried?.span, this.#spanOf(rest))
+    const words = this.#carried === undefined ? rest : continued(this.#carried.words, rest)
+    this.#carried = { words, span }
   }
 
+  /** Ends a connection that was to end. */
+  #replace(line: Line): void {
+    this.#hangUp(line)
+    line.socket.close(1000)
+    void this.#connect()
+  }
+
+  #broken(because: string): void {
+    this.#failed(`${this.#options.vendor.name}: ${because}`, false)
+  }
+
+  /** Gives up this connection, and tries another unless it would fail, too. */
   #failed(because: string, isFinal: boolean): void {
     if (this.#hasEnded) return
     const line = this.#line
@@ -358,12 +442,23 @@ export class VendorSocket {
       this.#hangUp(line)
       line.socket.cut()
     }
-    if (this.#isClosing) return this.#end({ by: 'closed', because: 'the platform ended it' })
+    if (this.#isClosing) return this.#endClosed()
+    const shown = withoutSecrets(because, this.#order)
     const waitMs = againAfterMs[this.#failures]
     this.#failures += 1
-    if (isFinal || waitMs === undefined) return this.#end({ by: 'failed', because })
-    this.#options.onEvent({ type: 'reconnecting', because })
+    if (isFinal || waitMs === undefined) return this.#end({ by: 'failed', because: shown })
+    this.#options.onEvent({ type: 'reconnecting', because: shown })
     this.#again = setTimeout(() => void this.#connect(), waitMs)
+  }
+
+  /** Ends with the words that no final has brought. */
+  #endClosed(): void {
+    if (this.#hasEnded) return
+    const line = this.#line
+    if (line !== undefined) this.#carry(line)
+    const { words, span } = this.#partial ?? this.#carried ?? {}
+    if (words !== undefined) this.#report({ words: { ...words, isFinal: true, turn: undefined }, span })
+    this.#end({ by: 'closed', because: 'the platform ended it' })
   }
 
   #end(end: Pick<RecognitionEnd, 'by' | 'because'>): void {
@@ -371,11 +466,11 @@ export class VendorSocket {
     this.#hasEnded = true
     clearTimeout(this.#again)
     clearTimeout(this.#closing)
-    this.#hearing.end()
     const line = this.#line
     if (line === undefined) this.#leaving.abort(new Error('closed'))
     else {
       this.#hangUp(line)
+      line.hearing.end()
       line.socket.close(1000)
     }
     this.#waiting = []
@@ -384,6 +479,22 @@ export class VendorSocket {
       end: { ...end, audio_ms: this.#audio.totalMs, socket_ms: Math.round(this.#socketMs) },
     })
   }
+}
+
+function leastFrames({ dialect }: Line): number {
+  return Math.ceil((dialect.minChunkMs ?? 0) / frameMs)
+}
+
+/** Puts words before others of the same utterance. */
+function continued(former: HeardWords, words: HeardWords): HeardWords {
+  if (words.text.trim() === '') return { ...former, isFinal: words.isFinal, turn: words.turn, evt: words.evt }
+  return { ...words, text: `${former.text} ${words.text}`, others: [] }
+}
+
+function spanOver(former: Span | undefined, span: Span | undefined): Span | undefined {
+  return former === undefined || span === undefined
+    ? (former ?? span)
+    : { startMs: former.startMs, endMs: span.endMs }
 }
 
 /** Reports whether the vendor would refuse another connection too. A 429 is a quota, which others of the account use. */

@@ -1,0 +1,259 @@
+// A recogniser with a vendor that a test plays: the vendor's WebSockets on loopback, and a caller whose time the test moves.
+import { createServer, type IncomingMessage } from 'node:http'
+import { setImmediate as turn } from 'node:timers/promises'
+import { WebSocketServer, type WebSocket } from 'ws'
+import type {
+  RecognitionEnd,
+  RecognitionEvent,
+  RecognitionOrder,
+  SpeechResult,
+} from '../../src/contracts/recognition.ts'
+import { AudioRing, createRing } from '../../src/lib/audio/audio-ring.ts'
+import { ResamplerTables } from '../../src/lib/audio/resampler.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silentLogger } from '../../src/lib/log.ts'
+import { createNames } from '../../src/network/create-names.ts'
+import { createOutgoing } from '../../src/outgoing/create-outgoing.ts'
+import { createSockets } from '../../src/outgoing/create-sockets.ts'
+import type { VendorOfEars } from '../../src/streams/recognition/dialect.ts'
+import { VendorSocket } from '../../src/streams/recognition/vendor-socket.ts'
+import { listenLocally } from './local-http.ts'
+import { Inbox, until } from './wait.ts'
+
+/** One WebSocket of the vendor. */
+export class VendorLine {
+  readonly request: IncomingMessage
+  readonly socket: WebSocket
+  /** All messages in their order: texts parsed, audio as it came. */
+  readonly received: (Readonly<Record<string, unknown>> | Buffer)[] = []
+  readonly closed: Promise<number>
+
+  constructor(socket: WebSocket, request: IncomingMessage) {
+    this.socket = socket
+    this.request = request
+    this.closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.on('error', () => undefined)
+    socket.on('message', (data: Buffer, isBinary) => {
+      this.received.push(isBinary ? data : (JSON.parse(data.toString()) as Readonly<Record<string, unknown>>))
+    })
+  }
+
+  get query(): Readonly<Record<string, string>> {
+    return Object.fromEntries(new URL(this.request.url ?? '', 'http://vendor').searchParams)
+  }
+
+  get texts(): readonly Readonly<Record<string, unknown>>[] {
+    return this.received.flatMap((message) => (Buffer.isBuffer(message) ? [] : [message]))
+  }
+
+  get audio(): Buffer {
+    return Buffer.concat(this.received.filter((message) => Buffer.isBuffer(message)))
+  }
+
+  /** The numbers of the frames of a caller at 8 kHz. */
+  get frames(): readonly number[] {
+    return framesIn(this.audio)
+  }
+
+  say(message: object | string | Buffer): void {
+    this.socket.send(
+      typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message),
+    )
+  }
+}
+
+const frameBytes = 320
+
+export function framesIn(audio: Buffer): readonly number[] {
+  return Array.from({ length: Math.floor(audio.length / frameBytes) }, (_, at) => {
+    const sample = audio.readInt16LE(at * frameBytes)
+    return sample >= voice ? sample - voice : sample
+  })
+}
+
+export interface VendorServer {
+  /** ws://127.0.0.1:port */
+  readonly url: string
+  readonly lines: Inbox<VendorLine>
+  close(): Promise<void>
+}
+
+export interface VendorServerOptions {
+  readonly onLine?: (line: VendorLine) => void
+  readonly refuse?: (request: IncomingMessage) => number | undefined
+  /** Answers requests that are no WebSockets: the status, and the body. */
+  readonly respond?: (request: IncomingMessage, body: Buffer) => readonly [number, object]
+}
+
+export async function serveVendor({
+  onLine,
+  refuse,
+  respond,
+}: VendorServerOptions = {}): Promise<VendorServer> {
+  const lines = new Inbox<VendorLine>()
+  const http = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const [status, body] = respond?.(request, Buffer.concat(chunks)) ?? [404, {}]
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    })
+  })
+  const sockets = new WebSocketServer({ noServer: true })
+  http.on('upgrade', (request, stream, head) => {
+    const status = refuse?.(request)
+    if (status !== undefined) return void stream.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`)
+    sockets.handleUpgrade(request, stream, head, (socket) => {
+      const line = new VendorLine(socket, request)
+      lines.push(line)
+      onLine?.(line)
+    })
+  })
+  const server = await listenLocally(http)
+  return {
+    url: server.url.replace('http', 'ws'),
+    lines,
+    async close() {
+      for (const socket of sockets.clients) socket.terminate()
+      await server.close()
+    },
+  }
+}
+
+const loopback = ['127.0.0.0/8', '::1/128']
+const resolve = createNames({ clock: systemClock }).lookup
+const sockets = createSockets({ allow: loopback, resolve, clock: systemClock })
+const outgoing = createOutgoing({ allow: loopback, log: silentLogger })
+const tables = new ResamplerTables()
+const voice = 4000
+const frameMs = 20
+
+export const usualOrder = {
+  vendor: 'deepgram',
+  wantsPartials: true,
+  language: 'en-US',
+  hints: [],
+  altLanguages: [],
+  settings: {},
+  vendorOptions: {},
+} as const
+
+/** The methods of a recogniser that tests call. */
+export interface Recogniser {
+  open(): void
+  beat(): void
+  setMode(mode: 'on' | 'silent' | 'paused'): void
+  finalize(): void
+  close(): void
+  cut(): void
+}
+
+export interface HeardCallOptions extends Partial<Omit<RecognitionOrder, 'side'>> {
+  readonly rate?: 8000 | 16_000
+  /** Makes a recogniser that is no `VendorSocket`. */
+  readonly create?: (
+    order: RecognitionOrder,
+    options: ConstructorParameters<typeof VendorSocket>[1],
+  ) => Recogniser
+}
+
+/** A caller with a number in each frame of 20 ms, and the recogniser that hears it. */
+export class HeardCall {
+  readonly events = new Inbox<RecognitionEvent>()
+  readonly recogniser: Recogniser
+  readonly #ring: AudioRing
+  readonly #samples: number
+  #nowMs = 1000
+  /** The frames so far. */
+  count = 0
+
+  constructor(vendor: VendorOfEars, { rate = 8000, create, ...order }: HeardCallOptions = {}) {
+    this.#samples = rate / 50
+    const ring = createRing({ samples: this.#samples, frames: 150 })
+    this.#ring = new AudioRing(ring.memory)
+    const whole: RecognitionOrder = { ...usualOrder, ...order, side: { ring, rate, channel: 1 } }
+    const options = {
+      vendor,
+      sockets,
+      outgoing,
+      tables,
+      nowMs: () => this.#nowMs,
+      onEvent: (event: RecognitionEvent) => this.events.push(event),
+    }
+    this.recogniser = create?.(whole, options) ?? new VendorSocket(whole, options)
+    this.recogniser.open()
+  }
+
+  /** Speaks for so long. */
+  voice(ms: number): Promise<void> {
+    return this.#frames(ms, (number) => voice + number)
+  }
+
+  /** Speaks as people do, with a short gap in each third of a second. */
+  async speech(ms: number): Promise<void> {
+    for (let said = 0; said < ms; said += 300) {
+      await this.voice(260)
+      await this.silence(40)
+    }
+  }
+
+  silence(ms: number): Promise<void> {
+    return this.#frames(ms, (number) => number % 100)
+  }
+
+  /** Lets time pass in which no audio comes. */
+  async pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += frameMs) {
+      this.#nowMs += frameMs
+      this.recogniser.beat()
+      await turn()
+    }
+  }
+
+  async #frames(ms: number, sampleOf: (number: number) => number): Promise<void> {
+    for (let said = 0; said < ms; said += frameMs) {
+      this.#ring.write(new Int16Array(this.#samples).fill(sampleOf(this.count)))
+      this.count += 1
+      this.#nowMs += frameMs
+      this.recogniser.beat()
+      // The vendor reads what it was sent.
+      await turn()
+    }
+  }
+
+  async opened(): Promise<void> {
+    await this.events.next('the opening', ({ type }) => type === 'opened')
+  }
+
+  /** The results so far. */
+  get heard(): readonly (RecognitionEvent & { readonly type: 'heard' })[] {
+    return this.events.items.flatMap((event) => (event.type === 'heard' ? [event] : []))
+  }
+
+  /** The words of the finals so far. */
+  get finals(): readonly string[] {
+    return this.heard.flatMap(({ result }) => (result.is_final ? [wordsOf(result)] : []))
+  }
+
+  /** Resolves when the number of results is as given. */
+  async results(count: number): Promise<readonly (RecognitionEvent & { readonly type: 'heard' })[]> {
+    await until(`${count} results`, () => this.heard.length >= count)
+    return this.heard
+  }
+
+  async ended(): Promise<RecognitionEnd> {
+    const event = await this.events.next('the end', ({ type }) => type === 'ended')
+    if (event.type !== 'ended') throw new Error('it is')
+    return event.end
+  }
+
+  /** Ends the recogniser and waits for its end. */
+  async close(): Promise<RecognitionEnd> {
+    this.recogniser.close()
+    return this.ended()
+  }
+}
+
+export function wordsOf({ alternatives: [first] }: SpeechResult): string {
+  return first?.transcript ?? ''
+}
