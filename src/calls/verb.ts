@@ -6,11 +6,18 @@ export type { StatusEventName } from './verb/conference-wishes.ts'
 export { decibelPattern, maxGainDb, minGainDb, toDecibels } from './verb/decibels.ts'
 export type { DialOutcome, DialRequest, DialTarget } from './verb/dial-request.ts'
 export type { HookForm } from './verb/hook-form.ts'
-export type { Answer, HeardDetails, RecognizerForm, SpeechRules } from './verb/recognition.ts'
+export type {
+  Answer,
+  RecognizerForm,
+  SpeechRules,
+  TalkTranscription,
+  Transcription,
+} from './verb/recognition.ts'
 export type { SettingsChange, WaitWishes } from './verb/settings.ts'
 export type { StreamOptions } from './verb/stream-request.ts'
 export type { Target } from './verb/target.ts'
 export type { DigitRules } from './digits/digit-collector.ts'
 export { maxContentLength } from './application/app-requests.ts'
 export { maxMembersOfAny } from './rooms/conference-state.ts'
+export { latencyFields } from './hearing/transcript-hook.ts'
 export { causeOf } from './session/stop.ts'

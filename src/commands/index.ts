@@ -18,6 +18,7 @@ import { mediaPath } from './media-path.ts'
 import { muteStatus } from './mute-status.ts'
 import { record } from './record.ts'
 import { sipRequest } from './sip-request.ts'
+import { transcribeStatus } from './transcribe-status.ts'
 import { tag } from './tag.ts'
 import { whisper } from './whisper.ts'
 
@@ -38,6 +39,7 @@ const commands: readonly Command[] = [
   sipRequest,
   streamStatus,
   tag,
+  transcribeStatus,
   whisper,
 ]
 

@@ -7,7 +7,7 @@ import { defineVerb, type Given } from './define/define-verb.ts'
 import { tokenStreams, toVoice } from './define/prompt.ts'
 import { decibels, hookFor, optional, recognizer, synthesizer, untilServed, vad } from './define/schemas.ts'
 import { audioServerTitle, streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
-import { toForm } from './define/recognizer.ts'
+import { nestedTranscription, toForm, toTranscription } from './define/recognizer.ts'
 import { toWishes, waitProperties } from './define/hook-wait.ts'
 import { applyRecord, record } from './define/record.ts'
 
@@ -15,7 +15,6 @@ import { applyRecord, record } from './define/record.ts'
 const refused = {
   bargeIn: 'Keys interrupt the prompt of a `gather` (`dtmfBargein`), each of them by itself.',
   ttsStream: 'Give `say` the whole text, or speak by `listen` with `bidirectionalAudio`.',
-  transcribe: inPlaceOf.recognition,
   amd: inPlaceOf.machineDetection,
   noiseIsolation: inPlaceOf.leftOut,
   turnTaking: inPlaceOf.leftOut,
@@ -71,7 +70,13 @@ const schema = Type.Object({
   record: Type.Optional(record),
   listen: Type.Optional(backgroundStream),
   stream: Type.Optional(backgroundStream),
-  transcribe: optional.anything(refusal('transcribe')),
+  transcribe: Type.Optional(
+    Type.Object(nestedTranscription, {
+      title: 'Transcription',
+      description:
+        'What the caller says is transcribed while the next verbs run, until you switch it off or the call ends. Answers the call. The verbs in an answer of the hook run immediately, in place of those that run.',
+    }),
+  ),
   amd: optional.anything(refusal('amd')),
   noiseIsolation: optional.anything(refusal('noiseIsolation')),
   turnTaking: optional.anything(refusal('turnTaking')),
@@ -115,7 +120,7 @@ export const config = defineVerb({
     { verb: 'say', text: 'In another voice, and louder.' },
   ],
   needs: 'nothing',
-  uses: ['settings', 'siprec', 'recording', 'sound', 'signalling', 'streams'],
+  uses: ['settings', 'siprec', 'recording', 'sound', 'signalling', 'streams', 'hearing'],
   schema,
   async execute(options, given) {
     const { settings, sound, signalling } = given
@@ -127,6 +132,7 @@ export const config = defineVerb({
     }
     if (options.record !== undefined) await applyRecord(options.record, given)
     await switchStream(options, given)
+    await switchTranscription(options, given)
     const first = (Object.keys(refused) as (keyof typeof refused)[]).find((name) => isWanted(options[name]))
     if (first !== undefined) throw notServed(`config: ${first}`, refused[first])
   },
@@ -162,6 +168,17 @@ async function switchStream(
   if (!earlyMedia) await signalling.answer()
   const isOpen = earlyMedia ? await signalling.startEarlyMedia() : !signalling.hasEnded
   if (isOpen) streams.begin('background', plan)
+}
+
+async function switchTranscription(
+  { transcribe, earlyMedia = false }: Options,
+  { hearing, signalling }: Given<'hearing' | 'signalling'>,
+): Promise<void> {
+  if (transcribe === undefined) return
+  if (transcribe.enable === false) return hearing.end()
+  if (!earlyMedia) await signalling.answer()
+  const isOpen = earlyMedia ? await signalling.startEarlyMedia() : !signalling.hasEnded
+  if (isOpen) hearing.begin(toTranscription(transcribe))
 }
 
 /** Returns false for an option that is switched off. */

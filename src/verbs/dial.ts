@@ -1,24 +1,39 @@
 // The verb dial: calls others and connects the first that answers with the caller.
 import { Type } from '../lib/type.ts'
 import type { Static } from 'typebox'
-import { causeOf, toDecibels, type DialOutcome, type DialRequest } from '../calls/verb.ts'
+import {
+  causeOf,
+  toDecibels,
+  type DialOutcome,
+  type DialRequest,
+  type TalkTranscription,
+} from '../calls/verb.ts'
 import { printable } from '../lib/printable.ts'
 import { defineVerb, type Given } from './define/define-verb.ts'
 import { audioServerTitle, streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
+import { nestedTranscription, toTranscription } from './define/recognizer.ts'
 import { target, toTarget, word } from './define/dial-target.ts'
 import { dubProperties } from './dub.ts'
-import {
-  decibels,
-  hookFor,
-  oneOf,
-  optional,
-  replacingTheRest,
-  speechRecognition,
-  untilServed,
-} from './define/schemas.ts'
+import { decibels, hookFor, oneOf, optional, replacingTheRest, untilServed } from './define/schemas.ts'
 
 const sequencesOf = (side: string) =>
   Type.Array(Type.String(), { description: `Keys of ${side}, such as "*1".` })
+
+const talkTranscription = Type.Object(
+  {
+    ...nestedTranscription,
+    channel: Type.Optional(
+      Type.Union([Type.Literal(1), Type.Literal(2)], {
+        description: 'Only this side: 1 is the caller, 2 the called side. Default: both.',
+      }),
+    ),
+  },
+  {
+    title: 'TalkTranscription',
+    description:
+      'What the two say is transcribed while they talk; `channel_tag` of `speech` is 1 for the caller and 2 for the called side. The answer of the hook is ignored.',
+  },
+)
 
 const talkStream = Type.Object(
   {
@@ -107,7 +122,7 @@ const schema = Type.Object({
   ),
   listen: Type.Optional(talkStream),
   stream: Type.Optional(talkStream),
-  transcribe: optional.anything(untilServed(speechRecognition, 'Transcribes the words of the two.')),
+  transcribe: Type.Optional(talkTranscription),
   dub: Type.Optional(
     Type.Array(Type.Object(dubProperties), {
       maxItems: 16,
@@ -175,7 +190,7 @@ export const dial = defineVerb({
     )
     const { dub: tracks = [], boostAudioSignal } = options
     const { callerId, callerName, timeLimit, confirmHook, dialMusic, dtmfHook, tag } = options
-    const { actionHook, referHook, onHoldHook } = options
+    const { actionHook, referHook, onHoldHook, transcribe } = options
     const outcome = await legs.dial({
       targets,
       answersOnBridge: options.answerOnBridge ?? false,
@@ -187,6 +202,9 @@ export const dial = defineVerb({
       dubs: tracks.map((track) => ({ ...track, verb: 'dub' })),
       signal,
       ...(stream === undefined ? {} : { stream: toTalkStream(stream, streams) }),
+      ...(transcribe === undefined || transcribe.enable === false
+        ? {}
+        : { transcription: toTalkTranscription(transcribe) }),
       ...(boostAudioSignal === undefined ? {} : { boostDb: toDecibels(boostAudioSignal) }),
       callerId,
       callerName,
@@ -218,6 +236,12 @@ function toTalkStream(
   const options = toStreamOptions(given, 'dial: listen')
   const plan = streams.plan({ ...options, isBidirectional: options.isBidirectional && isOfCalled })
   return { plan, isOfCalled }
+}
+
+function toTalkTranscription(given: Static<typeof talkTranscription>): TalkTranscription {
+  const { channel, recognizer } = given
+  const both = recognizer?.separateRecognitionPerChannel === false ? [1 as const] : ([1, 2] as const)
+  return { ...toTranscription(given), channels: channel === undefined ? both : [channel] }
 }
 
 function toResult(outcome: DialOutcome | undefined): Record<string, unknown> {

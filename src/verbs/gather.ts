@@ -1,10 +1,10 @@
 // The verb gather: asks a question that is answered by keys or by voice, with a prompt.
 import { Type } from '../lib/type.ts'
 import type { Static } from 'typebox'
-import type { Answer, DigitRules } from '../calls/verb.ts'
+import { latencyFields, type Answer, type DigitRules } from '../calls/verb.ts'
 import { defineVerb, type Given } from './define/define-verb.ts'
 import { toWishes, waitProperties } from './define/hook-wait.ts'
-import { latencyFields, toForm, toSpeechRules } from './define/recognizer.ts'
+import { toForm, toSpeechRules } from './define/recognizer.ts'
 import { playProperties, playUrls, sayProperties, speak } from './define/prompt.ts'
 import { hookFor, optional, recognizer, replacingTheRest, vad } from './define/schemas.ts'
 
@@ -34,7 +34,7 @@ const schema = Type.Object({
     'The question is over after this long without a digit or a word, counted from the end of the prompt and from each of them. Default 15; 0 never.',
   ),
   speechTimeout: optional.number(
-    'Accepted without effect, as on other platforms of this interface: `recognizer.asrTimeout` is the pause that ends speech.',
+    'Accepted, and of no effect, as on other platforms of this interface: `recognizer.asrTimeout` is the pause that ends speech.',
   ),
   bargein: optional.flag('Words stop the prompt. Default false.'),
   dtmfBargein: optional.flag('Digits stop the prompt. Default true.'),
@@ -93,13 +93,13 @@ function askFor(
   given: Given<'voice' | 'digits' | 'hearing' | 'hooks' | 'time' | 'settings'>,
 ): Promise<Answer> {
   const { digits, hearing, hooks, settings, signal } = given
-  const { partialResultHook: partialHook, actionHook, recognizer: form } = options
+  const { partialResultHook, actionHook, recognizer: form } = options
   const rules = toRules(options)
   const prompting = (promptSignal: AbortSignal): Promise<void> =>
     prompt(options, { ...given, signal: promptSignal })
   if (options.input?.includes('speech') !== true) return digits.collect({ rules, prompt: prompting, signal })
   let isSending = false
-  const tell = (hook: typeof partialHook, fields: Readonly<Record<string, unknown>>): void => {
+  const tell = (hook: typeof partialResultHook, fields: Readonly<Record<string, unknown>>): void => {
     // Words that may still change are not worth waiting for.
     if (hook === undefined || isSending || options.sensitive === true) return
     isSending = true
@@ -110,12 +110,12 @@ function askFor(
     speech: toSpeechRules({ ...settings.recognition, ...toForm(form) }, options),
     recognizer: toForm(form),
     prompt: prompting,
-    onPartial: (speech) => tell(partialHook, { speech }),
+    onPartial: (speech) => tell(partialResultHook, { speech }),
     // The early end of a turn is sent so that an application may begin to think.
     onTurnSign: (speech) =>
-      partialHook === undefined
+      partialResultHook === undefined
         ? tell(actionHook, { reason: 'speechDetected', speech })
-        : tell(partialHook, { speech }),
+        : tell(partialResultHook, { speech }),
     signal,
   })
 }

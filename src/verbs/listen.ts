@@ -2,6 +2,7 @@
 import type { Static } from 'typebox'
 import { defineVerb, type Given } from './define/define-verb.ts'
 import { askAbout } from './define/queue-hooks.ts'
+import { toTranscription } from './define/recognizer.ts'
 import { earlyMedia, hookFor, replacingTheRest } from './define/schemas.ts'
 import { streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
 import { Type } from '../lib/type.ts'
@@ -36,15 +37,30 @@ const schema = Type.Object({
 
 type Options = Static<typeof schema>
 
-async function listenTo(options: Options, { streams, hooks, signal }: Given<'streams' | 'hooks'>) {
+async function listenTo(
+  options: Options,
+  { streams, hearing, hooks, signal }: Given<'streams' | 'hearing' | 'hooks'>,
+) {
   const { actionHook, finishOnKey = '', maxLength } = options
   const plan = streams.plan(toStreamOptions(options, 'listen'))
-  const { durationMs, digits, hasFailed } = await streams.listen({
-    plan,
-    finishOnKey,
-    signal,
-    ...(maxLength === undefined ? {} : { maxMs: maxLength * 1000 }),
-  })
+  const { transcribe } = options
+  const over = new AbortController()
+  const transcribing =
+    transcribe === undefined || transcribe.enable === false
+      ? undefined
+      : hearing.transcribe(
+          { ...toTranscription(transcribe), isNested: true },
+          AbortSignal.any([signal, over.signal]),
+        )
+  const { durationMs, digits, hasFailed } = await streams
+    .listen({
+      plan,
+      finishOnKey,
+      signal,
+      ...(maxLength === undefined ? {} : { maxMs: maxLength * 1000 }),
+    })
+    .finally(() => over.abort())
+  await transcribing
   if (actionHook !== undefined) {
     const fields = { dial_call_duration: Math.floor(durationMs / 1000), digits }
     await askAbout(actionHook, fields, { hooks, signal })
@@ -72,7 +88,7 @@ export const listen = defineVerb({
     { verb: 'say', text: 'Thank you.' },
   ],
   needs: 'audio',
-  uses: ['streams', 'hooks'],
+  uses: ['streams', 'hearing', 'hooks'],
   schema,
   isEarlyMedia: ({ earlyMedia: isEarly }) => isEarly === true,
   execute: (options, given) => listenTo(options, given),

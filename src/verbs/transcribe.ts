@@ -1,9 +1,8 @@
-// The verb transcribe: reports what the caller says, until the call ends or other verbs take its place.
+// The verb transcribe: reports the words of the caller, until the call ends or other verbs take its place.
 import { Type } from '../lib/type.ts'
 import { defineVerb } from './define/define-verb.ts'
-import { recognizer, hookFor, earlyMedia } from './define/schemas.ts'
-import { toForm } from './define/recognizer.ts'
-import { transcriptionHookText, transcribeTo } from './define/transcription.ts'
+import { toTranscription, transcriptionHookText, transcriptionProperties } from './define/recognizer.ts'
+import { earlyMedia, hookFor } from './define/schemas.ts'
 
 export const transcribe = defineVerb({
   name: 'transcribe',
@@ -16,13 +15,16 @@ export const transcribe = defineVerb({
     },
   ],
   needs: 'audio',
-  uses: ['hearing', 'hooks', 'settings'],
+  uses: ['hearing'],
   schema: Type.Object({
-    transcriptionHook: Type.Optional(hookFor(transcriptionHookText)),
-    recognizer: Type.Optional(recognizer),
+    transcriptionHook: Type.Optional(
+      hookFor(
+        `${transcriptionHookText} The verbs in its answer run immediately, in place of those that run.`,
+      ),
+    ),
+    ...transcriptionProperties,
     earlyMedia,
   }),
   isEarlyMedia: ({ earlyMedia: isEarly }) => isEarly === true,
-  execute: ({ transcriptionHook, recognizer: form }, given) =>
-    transcribeTo(transcriptionHook, toForm(form), given),
+  execute: (options, { hearing, signal }) => hearing.transcribe(toTranscription(options), signal),
 })

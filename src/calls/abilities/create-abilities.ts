@@ -69,6 +69,18 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
   })
   const refer = referralsOf({ hook: () => leg.session.settings.current.referHook, needs, nested })
   const wait = new HookWait({ leg, clock, nested, voice, parseVerbs: needs.verbs })
+  const hearing = new LegHearing({
+    leg,
+    script,
+    settings: leg.session.settings,
+    recognition: needs.recognition,
+    hooks,
+    clock,
+    // One alert a call is enough for a recogniser that is not there; one that breaks is noted each time.
+    onProblem: (error) =>
+      error.code === 'recognizer_unknown' ? notes.goWithout(error) : notes.problem(error),
+    onBargeIn: (by) => report(`${by}-bargein-detected`),
+  })
   return {
     signalling: new LegSignalling(leg, notes),
     voice,
@@ -78,17 +90,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
       onProblem: (error) => notes.problem(error),
       onBargeIn: () => report('dtmf-bargein-detected'),
     }),
-    hearing: new LegHearing({
-      leg,
-      script,
-      settings: leg.session.settings,
-      recognition: needs.recognition,
-      clock,
-      // One alert a call is enough for a recogniser that is not there; one that breaks is noted each time.
-      onProblem: (error) =>
-        error.code === 'recognizer_unknown' ? notes.goWithout(error) : notes.problem(error),
-      onBargeIn: (by) => report(`${by}-bargein-detected`),
-    }),
+    hearing,
     tracks: createTracks({ leg, voice, notes }),
     siprec: createSiprec({ leg, needs, notes }),
     sound: createSound(leg),
@@ -102,7 +104,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     running: createRunning(options, hooks, (referral) => refer(referral, leg)),
     tags: createTags(leg.journal),
     rooms: createRooms({ leg, application, nested, needs }),
-    legs: createLegs({ leg, script, needs, nested, voice, notes }),
+    legs: createLegs({ leg, script, needs, nested, voice, hearing, notes }),
     streams: createStreaming({ leg, application, needs, nested }),
     queues: createQueueing({ leg, needs, nested, voice, refer }),
     time: createTime(clock),

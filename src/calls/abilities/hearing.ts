@@ -5,7 +5,10 @@ import { AppError } from '../../lib/errors.ts'
 import { DigitCollector } from '../digits/digit-collector.ts'
 import { chooseRecogniser } from '../hearing/choose-recogniser.ts'
 import { Ear, type EarOptions } from '../hearing/ear.ts'
+import { TranscriptHook, type TranscriptHookOptions } from '../hearing/transcript-hook.ts'
 import { SpeechCollector } from '../hearing/speech-collector.ts'
+import type { EarName } from '../leg/leg-ears.ts'
+import type { Asking } from '../verb/abilities.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { CallScript } from '../ports.ts'
 import { stopped } from '../session/stop.ts'
@@ -15,7 +18,8 @@ import type {
   Hearing,
   RecognizerForm,
   SpokenQuestion,
-  TranscriptionRequest,
+  TalkTranscription,
+  Transcription,
 } from '../verb/recognition.ts'
 import { play } from './play-prompt.ts'
 
@@ -24,14 +28,17 @@ export interface HearingOptions {
   readonly script: CallScript
   readonly settings: Pick<CallSettings, 'current'>
   readonly recognition: Recognition
+  readonly hooks: Pick<Asking, 'event' | 'tell'>
   readonly clock: Clock
   readonly onProblem: (error: AppError) => void
   /** Called when a key or words have ended the prompt. */
   readonly onBargeIn: (by: 'dtmf' | 'speech') => void
 }
 
-type Listener = Pick<EarOptions, 'onHeard' | 'onFailed' | 'wantsPartials'> &
-  Partial<Pick<EarOptions, 'onVendorEvent'>>
+type Listener = Pick<
+  EarOptions,
+  'onHeard' | 'onFailed' | 'wantsPartials' | 'on' | 'channel' | 'onVendorEvent'
+>
 
 export class LegHearing implements Hearing {
   readonly #options: HearingOptions
@@ -109,22 +116,69 @@ export class LegHearing implements Hearing {
     }
   }
 
-  async transcribe({ recognizer, onSpeech, onVendorEvent, signal }: TranscriptionRequest): Promise<void> {
-    const { settings } = this.#options
-    const form = { ...settings.current.recognition, ...recognizer }
-    const ear = this.#listen('transcribe', recognizer, {
-      wantsPartials: form.interim === true,
-      onHeard: onSpeech,
-      onVendorEvent,
-      onFailed: () => undefined,
-    })
+  async transcribe(request: Transcription, signal: AbortSignal): Promise<void> {
+    const { hooks } = this.#options
+    const hook = this.#hookOf(request, (form, fields) =>
+      request.isNested === true ? hooks.tell(form, fields) : hooks.event(form, fields, signal),
+    )
+    const ear = this.#transcribe('transcribe', request, hook)
     if (ear === undefined) return
-    this.#options.leg.ears.add('transcribe', ear)
     const stop = (): void => ear.close()
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
     await ear.ended
     signal.removeEventListener('abort', stop)
+    await hook.settled
+  }
+
+  begin(request: Transcription): void {
+    const { hooks, leg } = this.#options
+    const hook = this.#hookOf(request, (form, fields) => hooks.event(form, fields, leg.signal))
+    this.#transcribe('background', request, hook)
+  }
+
+  end(): void {
+    this.#options.leg.ears.close('background')
+  }
+
+  /** Transcribes what two say, until they part: `called` is the leg that this one talks with. */
+  hearTalk(request: TalkTranscription, called: Leg): void {
+    // The verbs of a talk are not replaced by what is said in it.
+    const hook = this.#hookOf(request, (form, fields) => this.#options.hooks.tell(form, fields))
+    for (const channel of request.channels)
+      if (channel === 1) this.#transcribe('dial', request, hook)
+      else this.#transcribe('dial-called', request, hook, { on: called, channel })
+  }
+
+  endTalk(): void {
+    this.#options.leg.ears.close('dial')
+    this.#options.leg.ears.close('dial-called')
+  }
+
+  #hookOf({ hook }: Transcription, send: TranscriptHookOptions['send']): TranscriptHook {
+    const wantsLatency = (): boolean => this.#options.settings.current.wantsLatency === true
+    return new TranscriptHook({ hook, send, wantsLatency })
+  }
+
+  #transcribe(
+    name: EarName,
+    { recognizer }: Transcription,
+    hook: TranscriptHook,
+    more: Pick<EarOptions, 'on' | 'channel'> = {},
+  ): Ear | undefined {
+    const { settings, leg } = this.#options
+    const wantsPartials = { ...settings.current.recognition, ...recognizer }.interim === true
+    const ear = this.#listen(name, recognizer, {
+      ...more,
+      wantsPartials,
+      onHeard: (speech, details) => hook.heard(speech, details),
+      onVendorEvent: (event) => {
+        if (wantsPartials) hook.vendorEvent(event)
+      },
+      onFailed: () => undefined,
+    })
+    if (ear !== undefined) leg.ears.add(name, ear)
+    return ear
   }
 
   /** Returns undefined if no recogniser is chosen anywhere; `onFailed` was called then. */

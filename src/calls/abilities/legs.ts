@@ -8,6 +8,7 @@ import { demandFromHost } from '../outbound/caller-identity.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { AccountFacts, CallScript } from '../ports.ts'
 import type { Legs, Notes } from '../verb/abilities.ts'
+import type { LegHearing } from './hearing.ts'
 import type { LegVoice } from '../voice/voice.ts'
 import type { AbilityNeeds } from './needs.ts'
 
@@ -23,11 +24,12 @@ export interface LegsOptions {
   readonly needs: AbilityNeeds
   readonly nested: NestedVerbs
   readonly voice: Pick<LegVoice, 'play' | 'borrow'>
+  readonly hearing: Pick<LegHearing, 'hearTalk' | 'endTalk'>
   readonly notes: Notes
 }
 
 export function createLegs(options: LegsOptions): Legs {
-  const { leg, script, needs, nested, voice, notes } = options
+  const { leg, script, needs, nested, voice, hearing, notes } = options
 
   const { clock } = needs
   const pace = new Pace({ ...legPace, clock })
@@ -50,7 +52,16 @@ export function createLegs(options: LegsOptions): Legs {
       const own = await account()
       const { directory } = needs
       for (const { fromHost } of request.targets) await demandFromHost(fromHost, own, directory)
-      return await dial(request, { parent: leg, account: own, needs, nested, voice, notes, turn })
+      return await dial(request, {
+        parent: leg,
+        account: own,
+        needs,
+        nested,
+        voice,
+        hearing,
+        notes,
+        turn,
+      })
     },
     realm: async () => (await account()).sip_realm ?? undefined,
   }

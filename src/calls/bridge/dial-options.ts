@@ -3,6 +3,7 @@ import type { Notes } from '../verb/abilities.ts'
 import type { LegVoice } from '../voice/voice.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { Leg } from '../leg/leg.ts'
+import type { TalkTranscription } from '../verb/recognition.ts'
 import type { AccountFacts } from '../ports.ts'
 import type { BridgeNeeds } from './needs.ts'
 
@@ -13,6 +14,11 @@ export interface DialOptions {
   readonly needs: BridgeNeeds
   readonly nested: NestedVerbs
   readonly voice: Pick<LegVoice, 'play' | 'borrow'>
+  /** Transcribes the two while they talk. */
+  readonly hearing: {
+    hearTalk(request: TalkTranscription, called: Leg): void
+    endTalk(): void
+  }
   readonly notes: Notes
   /** Resolves when one more leg may be dialled, or the signal aborts. */
   readonly turn: (signal: AbortSignal) => Promise<void>

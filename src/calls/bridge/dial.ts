@@ -205,8 +205,11 @@ class Dial {
     }
     this.#adorn(child)
     this.#stream(child)
+    if (this.#request.transcription !== undefined)
+      this.#options.hearing.hearTalk(this.#request.transcription, child)
     await this.#talkWith(child)
     parent.streams.close('dial')
+    this.#options.hearing.endTalk()
     // If the dialled leg is still up, it has continued by itself, or with another leg.
     if (!child.hasEnded) this.#unfollow.get(child)?.()
   }

@@ -1,7 +1,8 @@
 // The transcriptions of one leg, by name. Commands apply to all of them.
 import type { StreamMode } from '../../contracts/audio-stream.ts'
 
-export type EarName = 'transcribe' | 'background' | 'dial'
+/** `background`: runs until it is switched off; `dial`, `dial-called`: the two sides of a talk. */
+export type EarName = 'transcribe' | 'background' | 'dial' | 'dial-called'
 
 export interface RunningEar {
   setMode(mode: StreamMode): void

@@ -19,6 +19,8 @@ export interface CommandTargets {
   readonly application: OnLeg & { readonly script: RunningScript }
   /** Audio servers hear the leg, or the legs that it talks with. */
   readonly stream: OnLeg
+  /** Words of the leg, or of the legs that it talks with, are transcribed. */
+  readonly transcription: OnLeg
   /** Verbs can be whispered to the leg: it talks with another one, or the verb listen streams it to an audio server. */
   readonly audience: OnLeg & { readonly whisper: Whisper }
   /** The leg talks with another one. */

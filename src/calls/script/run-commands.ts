@@ -81,6 +81,7 @@ const states: { readonly [N in CommandNeeds]: (leg: Leg) => CommandTargets[N] | 
   unanswered: (leg) => (leg.isAnswered ? undefined : { leg }),
   application: (leg) => (leg.script === undefined ? undefined : { leg, script: leg.script }),
   stream: (leg) => (leg.streams.isOpen ? { leg } : undefined),
+  transcription: (leg) => (leg.ears.isOpen ? { leg } : undefined),
   audience(leg) {
     const whisper = leg.bridge?.whisper ?? leg.streams.whisper
     return whisper === undefined ? undefined : { leg, whisper }
@@ -128,6 +129,10 @@ const missing: Readonly<Record<CommandNeeds, Missing>> = {
   stream: {
     sentence: 'no audio server hears the call',
     cure: 'Send it to a call with listen, or with a dial that has it: its journal then says stream-opened.',
+  },
+  transcription: {
+    sentence: 'the call is not transcribed',
+    cure: 'Send it to a call with transcribe, in `config` or in a `dial` too: its journal then says recognition-started.',
   },
   audience: {
     sentence: 'the call neither talks with another one nor runs the verb listen',

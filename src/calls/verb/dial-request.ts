@@ -1,5 +1,6 @@
 // The request and the outcome of a dial.
 import type { StreamPlan } from './stream-request.ts'
+import type { TalkTranscription } from './recognition.ts'
 import type { HookForm } from './hook-form.ts'
 import type { Target } from './target.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
@@ -45,6 +46,8 @@ export interface DialRequest {
   readonly boostDb?: number
   /** An audio server that receives audio while the two talk: of the called side, or of the caller. */
   readonly stream?: { readonly plan: StreamPlan; readonly isOfCalled: boolean }
+  /** Their words go to a hook while the two talk. */
+  readonly transcription?: TalkTranscription
   /** Verbs `dub` that run on the called side when it is bridged. */
   readonly dubs: readonly object[]
   /** `exits`: the two exchange media directly where possible. `isAnchored`: media must stay with the platform. */

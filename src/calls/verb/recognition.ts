@@ -1,5 +1,6 @@
 // The requests of verbs to recognise speech, and what they get.
 import type { SpeechResult, TurnSign } from '../../contracts/recognition.ts'
+import type { HookForm } from './hook-form.ts'
 import type { Collected, DigitRules } from '../digits/digit-collector.ts'
 
 /** `recognizer` as an application writes it. What a vendor alone knows is passed on as it is. */
@@ -67,16 +68,26 @@ export interface SpokenQuestion {
   readonly signal: AbortSignal
 }
 
-export interface TranscriptionRequest {
+/** A transcription, whose words go to a hook. */
+export interface Transcription {
   readonly recognizer: RecognizerForm | undefined
-  readonly onSpeech: (speech: SpeechResult, details: HeardDetails) => void
-  readonly onVendorEvent: (event: object) => void
-  readonly signal: AbortSignal
+  /** Undefined: the words are only in the journal. */
+  readonly hook: HookForm | undefined
+  /** Whether the answer of the hook is ignored, as the verb that hears is part of another. */
+  readonly isNested?: boolean
+}
+
+/** The transcription of two who talk. `channels`: 1 is the caller, 2 the called side. */
+export interface TalkTranscription extends Transcription {
+  readonly channels: readonly (1 | 2)[]
 }
 
 export interface Hearing {
   /** Asks for words, or for words and keys. */
   ask(question: SpokenQuestion): Promise<Answer>
   /** Transcribes until the signal aborts, or no recogniser is left. Resolves when the last words have come. */
-  transcribe(request: TranscriptionRequest): Promise<void>
+  transcribe(request: Transcription, signal: AbortSignal): Promise<void>
+  /** Transcribes beside the running verbs, in place of an earlier one. Failures are journalled. */
+  begin(request: Transcription): void
+  end(): void
 }

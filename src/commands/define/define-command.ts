@@ -83,6 +83,7 @@ const states: Readonly<Record<CommandNeeds, string>> = {
   application:
     ' An application must run the call, or the call must be that of a user who calls another user. A leg that was dialled takes it from `child_call_hook` on.',
   stream: ' An audio server must hear the call.',
+  transcription: ' The call must be transcribed.',
   audience: ' The call must talk with another one, or run the verb `listen`.',
   bridge: ' The call must talk with another one.',
   conference: ' The call must be in a conference, or wait for one.',

@@ -16,7 +16,6 @@ export const unservedCommands: Readonly<Record<string, string>> = {
   noise_isolation_vendor: inPlaceOf.leftOut,
   room_play: playInstead,
   room_say: playInstead,
-  transcribe_status: inPlaceOf.recognition,
   transfer: 'Send the call elsewhere with `call_hook`, and let it answer with `dial` or `sip:refer`.',
 }
 
@@ -29,7 +28,6 @@ export const unservedFrames: ReadonlyMap<string, string> = new Map([
   ['room:play', playInstead],
   ['room:say', playInstead],
   ['stt:reconfigure', inPlaceOf.recognition],
-  ['transcribe:status', inPlaceOf.recognition],
   ['tts:clear', speakInstead],
   ['tts:flush', speakInstead],
   ['tts:tokens', speakInstead],

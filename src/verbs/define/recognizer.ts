@@ -1,7 +1,8 @@
 // The options of verbs that recognise speech, and the fields of their hooks.
 import type { Static } from 'typebox'
-import type { RecognizerForm, SpeechRules } from '../../calls/verb.ts'
-import type { recognizer } from './schemas.ts'
+import type { RecognizerForm, SpeechRules, Transcription } from '../../calls/verb.ts'
+import { Type } from '../../lib/type.ts'
+import { hookFor, optional, recognizer } from './schemas.ts'
 
 /** Returns the form of a verb. Members that the reference does not list are kept: they are the vendor's. */
 export function toForm(given: Static<typeof recognizer> | undefined): RecognizerForm | undefined {
@@ -34,11 +35,23 @@ export function toSpeechRules(
   }
 }
 
-/** Returns the fields of a hook about a final, for a call that wants to know how long recognition takes. */
-export function latencyFields(
-  latency_ms: number | undefined,
-  isWanted: boolean,
-): Readonly<Record<string, string>> {
-  // A text, as applications expect it.
-  return isWanted && latency_ms !== undefined ? { stt_latency_ms: String(latency_ms) } : {}
+export const transcriptionHookText =
+  'Sent with `speech` for what was said, and with `speech_event` for an event of the vendor. With `interim` of the recognizer it is also sent for words that may still change, as `is_final` false; such a request is left out while another one has no answer.'
+
+export const transcriptionProperties = {
+  recognizer: Type.Optional(recognizer),
+  translationHook: Type.Optional(hookFor('Accepted, and of no effect: no vendor that is served translates.')),
+}
+
+/** The options of `transcribe` in other verbs. */
+export const nestedTranscription = {
+  enable: optional.flag('false: nothing is transcribed. Default true.'),
+  transcriptionHook: Type.Optional(hookFor(transcriptionHookText)),
+  ...transcriptionProperties,
+}
+
+const nested = Type.Object(nestedTranscription)
+
+export function toTranscription(given: Static<typeof nested>): Transcription {
+  return { recognizer: toForm(given.recognizer), hook: given.transcriptionHook }
 }

@@ -2,9 +2,9 @@
 import type { Static } from 'typebox'
 import type { StreamOptions } from '../../calls/verb.ts'
 import { invalid } from './define-verb.ts'
+import { nestedTranscription } from './recognizer.ts'
 import { optional, oneOf } from './schemas.ts'
 import { Type } from '../../lib/type.ts'
-import { notServed } from '../../lib/not-served.ts'
 
 const minRate = 8000
 const maxRate = 64_000
@@ -58,7 +58,13 @@ export const streamProperties = {
       { description: 'What the server may say in the call.' },
     ),
   ),
-  transcribe: optional.anything('Not served yet: refused.'),
+  transcribe: Type.Optional(
+    Type.Object(nestedTranscription, {
+      title: 'Transcription',
+      description:
+        'In the verb listen: what the party says is transcribed meanwhile; the answer of the hook is ignored. It has no effect elsewhere, where `config` and `dial` have a `transcribe` of their own.',
+    }),
+  ),
   timeout: Type.Optional(Type.Number({ description: 'Accepted, and of no effect.' })),
 }
 
@@ -98,11 +104,6 @@ export const audioServer = Type.Object(
 /** Converts the options. `where` is for error sentences. */
 export function toStreamOptions(given: Static<typeof schema>, where: string): StreamOptions {
   const { url, wsAuth, mixType = 'mono', sampleRate = usualRate, metadata = {}, bidirectionalAudio } = given
-  if (given.transcribe !== undefined)
-    throw notServed(
-      `${where}: transcribe`,
-      'Leave it out: the server that hears the call may recognise what is said.',
-    )
   if (url === undefined) throw invalid(`${where}: "url" is required`)
   const { enabled = given.disableBidirectionalAudio !== true, streaming = false } = bidirectionalAudio ?? {}
   return {
