@@ -9,7 +9,7 @@ const lengths = { min: 8, max: 20 }
 const texts = {
   min_password_length: 'The fewest characters of a new password.',
   require_digit: '1: a new password must have a digit.',
-  require_special_character: '1: a new password must have one of `!@#$%^&*()_+-=[]{};\':"|\\,.<>/?`',
+  require_special_character: '1: a new password must have one of `!@#$%^&*()_+-=[]{};\':"|\\,.<>/?`.',
 }
 
 const getPasswordSettings = defineRoute({
