@@ -9,12 +9,12 @@ export interface CallWishes {
   readonly to: Target
   readonly from: string
   /** The user in the From header, if it is not `from`. */
-  readonly fromUser?: string
-  readonly fromHost?: string
+  readonly fromUser?: string | undefined
+  readonly fromHost?: string | undefined
   readonly callerName?: string
   readonly headers: readonly HeaderField[]
   /** Sent as customerData in every payload. */
-  readonly tag?: object
+  readonly tag?: object | undefined
   /** Decides where a REFER of the far end may lead. */
   readonly referHook?: HookForm
   /** Called with requests of the far end within the dialog that the platform itself does not handle. */

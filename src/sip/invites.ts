@@ -105,7 +105,7 @@ export interface OutgoingInviteOptions {
   readonly to: string
   readonly headers?: readonly HeaderField[]
   /** The most further hops: RFC 3261 §20.22. 70 when left out. */
-  readonly maxForwards?: number
+  readonly maxForwards?: number | undefined
   /** How often the call has passed through this platform, with this INVITE. The INVITE carries it; none if left out. */
   readonly passages?: number
   /** Every node of this platform that receives the INVITE directly refuses it as a loop. */

@@ -114,9 +114,5 @@ function referredBy({ by, byName }: ReferRequest, { journal }: Leg, { host }: Pl
   const text = by ?? journal.facts.started.from
   if (/^[<"]/.test(text)) return text
   const uri = toUri(text, { host, dialled: (number) => number })
-  return serializeNameAddr({
-    ...(byName === undefined ? {} : { displayName: byName }),
-    uri,
-    params: noParams,
-  })
+  return serializeNameAddr({ displayName: byName, uri, params: noParams })
 }

@@ -286,9 +286,9 @@ class Dial {
       passages: parent.passages + 1,
       ringMs,
       notes: [],
-      ...(fromUser === undefined ? {} : { fromUser }),
-      ...(fromHost === undefined ? {} : { fromHost }),
-      ...(tag === undefined ? {} : { tag }),
+      fromUser,
+      fromHost,
+      tag,
     }
   }
 }

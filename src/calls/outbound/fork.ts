@@ -228,7 +228,7 @@ class Fork {
     const invite = sip().invite({
       ...asked,
       callId: leg.journal.facts.started.sip_call_id,
-      ...(maxForwards === undefined ? {} : { maxForwards }),
+      maxForwards,
       passages,
       destination,
       body: { type: 'application/sdp', content: offer },

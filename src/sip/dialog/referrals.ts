@@ -149,15 +149,9 @@ function readReferTo(request: SipRequest): ReferTo | Reply {
 
 /** Throws AppError bad_request for a value that is not an address. */
 function toRequest({ referTo, replaces, referredBy, headers = [] }: ReferWish): RequestOptions {
-  const address = referTo.includes('<') ? parseNameAddr(referTo) : { uri: referTo }
-  parseUri(address.uri)
-  const target = {
-    uri: address.uri,
-    ...('displayName' in address && address.displayName !== undefined
-      ? { displayName: address.displayName }
-      : {}),
-    ...(replaces === undefined ? {} : { replaces }),
-  }
+  const { displayName, uri } = referTo.includes('<') ? parseNameAddr(referTo) : { uri: referTo }
+  parseUri(uri)
+  const target = { uri, displayName, replaces }
   const by = referredBy === undefined ? [] : [{ name: 'referred-by', value: byLine(referredBy) }]
   return { headers: [...headers, { name: 'refer-to', value: serializeReferTo(target) }, ...by] }
 }

@@ -304,8 +304,7 @@ function untagged(response: SipResponse): SipResponse {
  */
 function toAddress(text: string): string {
   const { displayName, uri } = text.includes('<') ? parseNameAddr(text) : { uri: text }
-  const name = displayName === undefined ? {} : { displayName }
-  return serializeNameAddr({ ...name, uri: withoutPlace(uri), params: noParams })
+  return serializeNameAddr({ displayName, uri: withoutPlace(uri), params: noParams })
 }
 
 const placeParams = new Set(['transport', 'maddr', 'ttl', 'method', 'lr'])

@@ -6,7 +6,7 @@ import { noParams, parseParams, serializeParams, type Params } from './params.ts
 
 export interface NameAddr {
   /** The display name without quotes and escapes; undefined if there is none. */
-  readonly displayName?: string
+  readonly displayName?: string | undefined
   /** The URI as written; parse it with `parseUri`. */
   readonly uri: string
   /** The header field's parameters (tag, expires, q ...), not the URI's. */

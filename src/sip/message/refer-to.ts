@@ -13,9 +13,9 @@ import { parseUri, schemeOf } from './uri.ts'
 export interface ReferTo {
   /** The URI to call, without the header fields embedded in it. */
   readonly uri: string
-  readonly displayName?: string
+  readonly displayName?: string | undefined
   /** The dialog that the new call replaces. */
-  readonly replaces?: ReplacesId
+  readonly replaces?: ReplacesId | undefined
   /** The other embedded header fields, without those that only the stack may write. */
   readonly headers: readonly HeaderField[]
 }
@@ -53,8 +53,7 @@ export function parseReferTo(text: string): ReferTo | undefined {
 /** Writes a value for Refer-To; with `replaces`, the URI may have no header fields of its own. */
 export function serializeReferTo({ uri, displayName, replaces }: Omit<ReferTo, 'headers'>): string {
   const query = replaces === undefined ? '' : `?Replaces=${encodeURIComponent(serializeReplaces(replaces))}`
-  const name = displayName === undefined ? {} : { displayName }
-  return serializeNameAddr({ ...name, uri: `${uri}${query}`, params: noParams })
+  return serializeNameAddr({ displayName, uri: `${uri}${query}`, params: noParams })
 }
 
 /**
