@@ -1,6 +1,6 @@
-// The pages at /docs, made from the same declarations that run: a start page, verbs, hooks, resources and error codes.
-// Each is one file, loads nothing from elsewhere, and is made once, when it is first read. The modules that make them, and
-// `marked` with them, are loaded then: a start needs none of it.
+// The pages at /docs: those of docs/guides and docs/reference, and a page for each resource and each error code. Each is one
+// file, loads nothing from elsewhere, and is made once, when it is first read. The modules that make them, and `marked`
+// with them, are loaded then: a start needs none of it.
 import type { HttpPage } from '../../http/route.ts'
 import { once } from '../../lib/once.ts'
 import { toReference } from './document.ts'
