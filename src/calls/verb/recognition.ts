@@ -34,13 +34,13 @@ export interface SpeechRules {
   readonly stopsPrompt: boolean
   readonly minBargeinWords: number
   /** Finals are joined until this long passes without words. Undefined: the first final is the whole. */
-  readonly joinsUntilMs?: number
+  readonly joinsUntilMs?: number | undefined
   /** A key that ends joining. */
-  readonly terminationKey?: string
+  readonly terminationKey?: string | undefined
   /** A partial without a newer one for this long is taken for the final. */
-  readonly promoteAfterMs?: number
+  readonly promoteAfterMs?: number | undefined
   /** A result below it is no answer. */
-  readonly minConfidence?: number
+  readonly minConfidence?: number | undefined
 }
 
 export interface HeardDetails {

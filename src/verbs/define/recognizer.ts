@@ -23,15 +23,13 @@ export function toSpeechRules(
     minBargeinWordCount = 1,
   }: { readonly bargein?: boolean; readonly minBargeinWordCount?: number },
 ): SpeechRules {
-  const joinsUntilMs = msOf(form.asrTimeout) ?? joinedByVendor[form.vendor ?? '']
-  const promoteAfterMs = msOf(form.fastRecognitionTimeout)
   return {
     stopsPrompt: bargein,
     minBargeinWords: minBargeinWordCount,
-    ...(joinsUntilMs === undefined ? {} : { joinsUntilMs }),
-    ...(promoteAfterMs === undefined ? {} : { promoteAfterMs }),
-    ...(form.asrDtmfTerminationDigit === undefined ? {} : { terminationKey: form.asrDtmfTerminationDigit }),
-    ...(form.minConfidence === undefined ? {} : { minConfidence: form.minConfidence }),
+    joinsUntilMs: msOf(form.asrTimeout) ?? joinedByVendor[form.vendor ?? ''],
+    promoteAfterMs: msOf(form.fastRecognitionTimeout),
+    terminationKey: form.asrDtmfTerminationDigit,
+    minConfidence: form.minConfidence,
   }
 }
 
