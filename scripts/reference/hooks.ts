@@ -1,11 +1,11 @@
-// docs/reference/hooks.md, from src/api/docs/hook-payloads.ts.
-import { commonFields, type HookDescription, type HookField } from '../../src/api/docs/hook-fields.ts'
-import { hookDescriptions, hookExamples, ofJambonz } from '../../src/api/docs/hook-payloads.ts'
+// docs/reference/hooks.md, from scripts/reference/hook-payloads.ts.
+import { commonFields, type HookDescription, type HookField } from './hook-fields.ts'
+import { hookDescriptions, hookExamples, ofJambonz } from './hook-payloads.ts'
 import { heading, table } from '../../src/api/docs/schema-text.ts'
 import { page } from './page.ts'
 
 export function hooksPage(): string {
-  return page('Hooks', '`src/api/docs/hook-payloads.ts`', [
+  return page('Hooks', '`scripts/reference/hook-payloads.ts`', [
     'A hook is an HTTP request to your server with a JSON body. With `"method": "GET"` the flat values of the body are sent as',
     'query parameters. Each carries `webhook-id`, `webhook-timestamp`, and two signatures with the secret of the account:',
     '`webhook-signature` (Standard Webhooks) and `Jambonz-Signature`. Those about a call carry `b3: <trace>-<span>-1`: its',

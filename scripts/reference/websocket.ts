@@ -1,10 +1,5 @@
-// docs/reference/websocket.md, from src/api/docs/socket-frames.ts and the declarations of commands.
-import {
-  heardFrames,
-  sentFrames,
-  socketExamples,
-  type FrameDescription,
-} from '../../src/api/docs/socket-frames.ts'
+// docs/reference/websocket.md, from scripts/reference/socket-frames.ts and the declarations of commands.
+import { heardFrames, sentFrames, socketExamples, type FrameDescription } from './socket-frames.ts'
 import { commandFrames } from '../../src/commands/index.ts'
 import { table } from '../../src/api/docs/schema-text.ts'
 import { page } from './page.ts'
@@ -21,7 +16,7 @@ export function webSocketPage(): string {
     JSON.stringify(examples[example], null, 2),
     '```',
   ]
-  return page('Applications over WebSocket', '`src/api/docs/socket-frames.ts`, `src/commands`', [
+  return page('Applications over WebSocket', '`scripts/reference/socket-frames.ts`, `src/commands`', [
     ...connection,
     '',
     '## From the platform',

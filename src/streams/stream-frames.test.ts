@@ -2,7 +2,10 @@
 import { afterEach, expect, it } from 'vitest'
 import { serveAudio } from '../../test/support/audio-server.ts'
 import { Inbox, until } from '../../test/support/wait.ts'
-import { heardStreamFrames as heard, sentStreamFrames as sent } from '../api/docs/stream-frames.ts'
+import {
+  heardStreamFrames as heard,
+  sentStreamFrames as sent,
+} from '../../scripts/reference/stream-frames.ts'
 import type { StreamEvent } from '../contracts/audio-stream.ts'
 import { AudioRing, createRing } from '../lib/audio/audio-ring.ts'
 import { silentLogger } from '../lib/log.ts'

@@ -1,6 +1,6 @@
 // Audio servers that listen to a call: the first frame and later ones, the end, and their use in a dial and beside
 // verbs.
-import { sentStreamFrames } from '../api/docs/stream-frames.ts'
+import { sentStreamFrames } from '../../scripts/reference/stream-frames.ts'
 import { describe, expect, it } from 'vitest'
 import type { AskedCommands } from '../calls/script/command.ts'
 import { account, application, phone } from '../../test/support/scripted-engine/scripted-facts.ts'

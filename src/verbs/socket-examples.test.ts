@@ -1,7 +1,7 @@
 // The examples in the reference of applications over WebSocket: the messages of these calls. `npm run docs` writes
 // them.
 import { expect, it } from 'vitest'
-import { socketExamplesFile, heardFrames, sentFrames } from '../api/docs/socket-frames.ts'
+import { socketExamplesFile, heardFrames, sentFrames } from '../../scripts/reference/socket-frames.ts'
 import { answered } from '../../test/support/scripted-engine/dialling.ts'
 import { application, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
 import { createScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'

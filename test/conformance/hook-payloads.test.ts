@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { placeCall } from '../../examples/demo/phone.ts'
-import { commonFields, type HookDescription } from '../../src/api/docs/hook-fields.ts'
-import { hookDescriptions } from '../../src/api/docs/hook-payloads.ts'
+import { commonFields, type HookDescription } from '../../scripts/reference/hook-fields.ts'
+import { hookDescriptions } from '../../scripts/reference/hook-payloads.ts'
 import { responseTo } from '../../src/sip/message/build.ts'
 import { headerOf, type SipRequest } from '../../src/sip/message/message.ts'
 import { parseMessage } from '../../src/sip/message/parse-message.ts'
@@ -22,7 +22,7 @@ import { until } from '../support/wait.ts'
 
 type Payload = Readonly<Record<string, unknown>>
 
-const exampleFile = join(import.meta.dirname, '../../src/api/docs/hook-examples.json')
+const exampleFile = join(import.meta.dirname, '../../scripts/reference/hook-examples.json')
 
 describe('the payloads of hooks', () => {
   let application: Application

@@ -9,12 +9,12 @@ import { describeSettings } from '../../config/config.ts'
 import { catalogue } from '../../lib/errors.ts'
 import { verbTexts } from '../../verbs/index.ts'
 import { apiRoutes } from '../index.ts'
-import { commonFields } from './hook-fields.ts'
-import { hookDescriptions } from './hook-payloads.ts'
+import { commonFields } from '../../../scripts/reference/hook-fields.ts'
+import { hookDescriptions } from '../../../scripts/reference/hook-payloads.ts'
 import { html } from './html.ts'
 import { prose } from './markdown.ts'
 import type { SearchEntry } from './search-index.ts'
-import { heardFrames, sentFrames } from './socket-frames.ts'
+import { heardFrames, sentFrames } from '../../../scripts/reference/socket-frames.ts'
 
 let api: TestApi
 beforeAll(async () => {

@@ -2,7 +2,7 @@
 // examples.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SentFrame } from '../../calls/journal.ts'
+import type { SentFrame } from '../../src/calls/journal.ts'
 
 export interface FrameDescription {
   /** The type; for a command, with its name. */

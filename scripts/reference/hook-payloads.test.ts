@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { hookDescriptions, hookExamples } from './hook-payloads.ts'
 
 const reference = ['verbs', 'resources'].map((page) =>
-  readFileSync(join(import.meta.dirname, `../../../docs/reference/${page}.md`), 'utf8'),
+  readFileSync(join(import.meta.dirname, `../../docs/reference/${page}.md`), 'utf8'),
 )
 
 /** The hooks with an effect, by property name. */
