@@ -72,7 +72,6 @@ const schema = Type.Object({
   stream: Type.Optional(backgroundStream),
   transcribe: Type.Optional(
     Type.Object(nestedTranscription, {
-      title: 'Transcription',
       description:
         'What the caller says is transcribed while the next verbs run, until you switch it off or the call ends. Answers the call. The verbs in an answer of the hook run immediately, in place of those that run.',
     }),

@@ -29,7 +29,6 @@ const talkTranscription = Type.Object(
     ),
   },
   {
-    title: 'TalkTranscription',
     description:
       'What the two say is transcribed while they talk; `channel_tag` of `speech` is 1 for the caller and 2 for the called side. The answer of the hook is ignored.',
   },

@@ -60,7 +60,6 @@ export const streamProperties = {
   ),
   transcribe: Type.Optional(
     Type.Object(nestedTranscription, {
-      title: 'Transcription',
       description:
         'In the verb listen: what the party says is transcribed meanwhile; the answer of the hook is ignored. It has no effect elsewhere, where `config` and `dial` have a `transcribe` of their own.',
     }),
