@@ -4,6 +4,7 @@ import type {
   AccountFacts,
   CarrierDirectory,
   CarrierFacts,
+  CarrierMatch,
   NumberFacts,
   NumberPattern,
 } from '../calls/ports.ts'
@@ -26,8 +27,11 @@ export interface CarrierDirectoryOptions {
 export interface StorageCarriers extends CarrierDirectory {
   /** Returns the carrier of the account or its provider that authenticates with this name, the account's own first. */
   peer(account: AccountFacts, username: string): Promise<Peer | undefined>
-  /** Reports synchronously whether a carrier has a gateway at the address. The data are at most a second old. */
-  isGateway(address: string): boolean
+  /**
+   * Returns synchronously the accounts, and the providers of shared carriers, that have a gateway at the address;
+   * undefined if no carrier has one. The data are at most a second old.
+   */
+  gatewayOwners(address: string): readonly string[] | undefined
 }
 
 export interface Peer {
@@ -48,8 +52,9 @@ const owners = ['accounts', 'service_providers'] as const
 const carrierTables = ['voip_carriers', 'sip_gateways', ...owners] as const
 const numberTables = ['phone_numbers', 'voip_carriers', ...owners] as const
 
-// `isGateway` is called for each message of a stranger, too often to check for changes.
+// `gatewayOwners` is called for each message, too often to check for changes or to search for the owners.
 const lookAgainMs = 1_000
+const maxOwned = 10_000
 // A configured gateway takes precedence over the address of a registrar.
 const learntNetmask = 0
 // Many carriers may have the same number, but few of those at one address do.
@@ -75,26 +80,36 @@ export function createCarrierDirectory({
     return latest
   }
 
+  const at = (address: string, { gateways, bySid }: CarrierIndex): readonly CarrierMatch[] => {
+    const entered = gateways.at(address)
+    const learnt = registrarsAt(address).flatMap((sid) => {
+      const carrier = bySid.get(sid)
+      const isEntered = entered.some((match) => match.carrier.voip_carrier_sid === sid)
+      return carrier === undefined || isEntered ? [] : [{ carrier, netmask: learntNetmask }]
+    })
+    return [...entered, ...learnt]
+  }
+
+  /** The owners at addresses that have sent since `latest` was read. */
+  const owned = new Map<string, readonly string[]>()
+
   return {
-    isGateway(address) {
+    gatewayOwners(address) {
       const now = clock.monotonic()
       if (now - lookedAt >= lookAgainMs) {
         lookedAt = now
+        owned.clear()
         // A failure is reported where a call needs storage. Until then the last known carriers are used.
         index().catch(() => undefined)
       }
-      return latest.gateways.has(address) || registrarsAt(address).length > 0
+      const known = owned.get(address)
+      if (known !== undefined) return known
+      if (!latest.gateways.has(address) && registrarsAt(address).length === 0) return undefined
+      const owners = ownersOf(at(address, latest))
+      if (owned.size < maxOwned) owned.set(address, owners)
+      return owners
     },
-    async carriersAt(address) {
-      const { gateways, bySid } = await index()
-      const entered = gateways.at(address)
-      const learnt = registrarsAt(address).flatMap((sid) => {
-        const carrier = bySid.get(sid)
-        const isEntered = entered.some((match) => match.carrier.voip_carrier_sid === sid)
-        return carrier === undefined || isEntered ? [] : [{ carrier, netmask: learntNetmask }]
-      })
-      return [...entered, ...learnt]
-    },
+    carriersAt: async (address) => at(address, await index()),
     carrier: async (voip_carrier_sid) => (await index()).bySid.get(voip_carrier_sid),
     async peer(account, username) {
       const { byUsername } = await index()
@@ -130,6 +145,11 @@ export function createCarrierDirectory({
         return others.length > 0 ? undefined : account?.account_sid
       }),
   }
+}
+
+function ownersOf(matches: readonly CarrierMatch[]): readonly string[] {
+  const owners = matches.flatMap(({ carrier }) => carrier.account_sid ?? carrier.service_provider_sid ?? [])
+  return [...new Set(owners)]
 }
 
 async function readCarriers({ voip_carriers, sip_gateways }: Repositories): Promise<CarrierIndex> {

@@ -6,6 +6,6 @@ import type { RealmHook } from './registration-hook.ts'
 export interface StorageDirectory extends Directory, SipDirectory {
   /** The secret that signs the account's hooks. */
   readonly signingSecret: (account_sid: string) => Promise<string | undefined>
-  readonly isGateway: (address: string) => boolean
+  readonly gatewayOwners: (address: string) => readonly string[] | undefined
   readonly registrationHook: (realm: string) => Promise<RealmHook | undefined>
 }

@@ -111,8 +111,9 @@ function createPhoneDirectory(
   return {
     ...directory,
     // Over TLS only: the source address of a datagram can be forged.
-    isGateway: (address, transport) =>
-      directory.isGateway(address) || (transports[transport].isSecure && teams.isAddress(address)),
+    gatewayOwners: (address, transport) =>
+      directory.gatewayOwners(address) ??
+      (transports[transport].isSecure && teams.isAddress(address) ? [] : undefined),
     judgeOf: createRegistrationHook({ hookOf, hooks, alerts, clock }),
     admitDevice: createDeviceLimits({ storage, alerts, bindings }),
   }

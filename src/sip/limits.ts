@@ -17,7 +17,8 @@ export const sourceLimits = {
   // a core. The burst is a network of 2,500 phones that comes back after a power cut.
   perAllStrangers: { capacity: 5_000, refillMs: 10_000 },
   // More than any one peer needs: a carrier that brings 500 calls a second sends 2,500 messages, a customer's dialler
-  // that makes 200 a second sends 1,000. It keeps a peer that is faulty or compromised from using up the platform.
+  // that makes 200 a second sends 1,000. It keeps a peer that is faulty or compromised from using up the platform. All
+  // gateways of an account, or of a service provider, have it once more together: an account may enter 500.
   perGateway: { capacity: 20_000, refillMs: 4_000 },
   perUser: { capacity: 10_000, refillMs: 5_000 },
   // Long enough that a phone that refreshes its registration once a day stays proven.

@@ -76,7 +76,7 @@ class Agent implements UserAgent {
     this.#reach = createReach({ bindings: this.bindings, transport, resolve, log })
     this.#sources = createSources({
       clock,
-      isGateway: (...from) => directory.isGateway?.(...from) ?? false,
+      gatewayOwners: (...from) => directory.gatewayOwners?.(...from),
       isBound: (remote) => this.bindings.isBound(remote),
     })
     this.#guesses = createGuessLimit(clock)

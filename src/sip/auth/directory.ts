@@ -57,10 +57,10 @@ export interface SipDirectory {
    */
   judgeOf?(realm: string): Promise<Judge | undefined>
   /**
-   * Reports whether a carrier's gateway is known to be at this address at the moment. Called for each message of a
-   * stranger.
+   * Returns the owners of the carriers whose gateways are known to be at this address at the moment, or undefined if
+   * there are none. Gateways of the operator have no owner. Called for each message.
    */
-  isGateway?(address: string, transport: Remote['transport']): boolean
+  gatewayOwners?(address: string, transport: Remote['transport']): readonly string[] | undefined
   /** Called for calls only. A peer and a user may have the same name: the password tells them apart. */
   findPeer?(realm: string, username: string): Promise<SipUser | undefined>
   /**

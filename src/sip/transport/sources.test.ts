@@ -64,10 +64,25 @@ describe('the budget of a source', () => {
 
   it('of a gateway is that of many calls', () => {
     const clock = createFakeClock()
-    const sources = createSources({ clock, isGateway: (address) => address === '192.0.2.9' })
+    const sources = createSources({
+      clock,
+      gatewayOwners: (address) => (address === '192.0.2.9' ? [] : undefined),
+    })
     const admitted = send(sources, { clock, perSecond: 50_000 }, () => at('192.0.2.9'))
     expect(admitted).toBeGreaterThan(20_000)
     expect(admitted).toBeLessThan(26_000)
+  })
+
+  it('of all gateways of an owner is that of one, also where others have entered their addresses', () => {
+    const clock = createFakeClock()
+    const gatewayOwners = (address: string): readonly string[] =>
+      ({ '192.0.2.1': ['other'], '192.0.2.2': ['other', 'owner'] })[address] ?? ['owner']
+    const sources = createSources({ clock, gatewayOwners })
+    const admitted = send(sources, { clock, perSecond: 50_000 }, (count) => at(`198.51.100.${count % 250}`))
+    expect(admitted).toBeGreaterThan(20_000)
+    expect(admitted).toBeLessThan(26_000)
+    for (const address of ['192.0.2.1', '192.0.2.2'])
+      expect(send(sources, { clock, perSecond: 1_000, seconds: 0.1 }, () => at(address))).toBe(100)
   })
 
   it('is that of a stranger again when nothing was proved for more than a day', () => {

@@ -18,34 +18,43 @@ export interface Sources {
 
 export interface SourcesOptions {
   readonly clock: Clock
-  /** Reports whether a carrier calls from there: such a source needs no proof. */
-  readonly isGateway?: (address: string, transport: Remote['transport']) => boolean
+  /**
+   * Returns the owners of the carriers that call from there, or undefined if none does: such a source needs no proof.
+   */
+  readonly gatewayOwners?: (address: string, transport: Remote['transport']) => readonly string[] | undefined
   /** Reports whether a phone has registered from there. */
   readonly isBound?: (remote: Remote) => boolean
 }
 
 export function createSources(options: SourcesOptions): Sources {
-  const { clock, isGateway = () => false, isBound = () => false } = options
+  const { clock, gatewayOwners = () => undefined, isBound = () => false } = options
   const strangers = createTokenBuckets(clock)
   const everyStranger = createTokenBuckets(clock)
   const peers = createTokenBuckets(clock)
+  const owners = createTokenBuckets(clock)
   const proven = createRecent({ clock, ...sourceLimits.proven })
+
+  const ownersOf = ({ address, transport }: Remote): readonly string[] | undefined =>
+    gatewayOwners(address, transport)
+
+  /** Each owner pays. One of them may have entered the address of another's carrier to use up the budget of both. */
+  const isPaid = (by: readonly string[]): boolean =>
+    by.length === 0 || by.map((owner) => owners.take(owner, sourceLimits.perGateway)).includes(0)
 
   const isUser = (source: string, remote: Remote): boolean => proven.has(source) || isBound(remote)
 
   return {
     admits(remote) {
       const source = networkOf(remote.address)
-      if (isGateway(remote.address, remote.transport))
-        return peers.take(source, sourceLimits.perGateway) === 0
+      const owned = ownersOf(remote)
+      if (owned !== undefined) return peers.take(source, sourceLimits.perGateway) === 0 && isPaid(owned)
       if (isUser(source, remote)) return peers.take(source, sourceLimits.perUser) === 0
       return (
         strangers.take(source, sourceLimits.perStranger) === 0 &&
         everyStranger.take('', sourceLimits.perAllStrangers) === 0
       )
     },
-    isProven: (remote) =>
-      isGateway(remote.address, remote.transport) || isUser(networkOf(remote.address), remote),
+    isProven: (remote) => ownersOf(remote) !== undefined || isUser(networkOf(remote.address), remote),
     prove: ({ address }) => proven.note(networkOf(address)),
   }
 }
