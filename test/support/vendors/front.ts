@@ -3,6 +3,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocket, WebSocketServer } from 'ws'
+import { createResampler, type Resampler } from '../../../src/lib/audio/resampler.ts'
 import { listenLocally, type LocalServer } from '../local-http.ts'
 import type { SpeechClip } from './speech-clips.ts'
 import { SttEngine, type EngineOptions, type Heard, type Onset } from './stt-engine.ts'
@@ -81,6 +82,8 @@ export interface Protocol {
   readonly path: string
   /** Returns what is wrong with the key of a request, which refuses it with 401. */
   readonly keyFault?: (request: IncomingMessage, url: URL) => string | undefined
+  /** Returns the fault of a connection that belongs to an earlier request, which took it from the script. */
+  readonly earlierFault?: (request: IncomingMessage, url: URL) => Fault | undefined
   readonly open: (session: Session) => SessionHandlers
   /** Responds to requests that are no WebSocket. */
   readonly request?: (session: Session, request: IncomingMessage, response: ServerResponse) => Promise<void>
@@ -111,6 +114,7 @@ export class Session implements FrontSession {
   #socket: WebSocket | undefined
   #engine: SttEngine | undefined
   #format: AudioFormat | undefined
+  #resampler: Resampler | undefined
   #pace: Pace | undefined
   #hasResult = false
   #held: (() => void) | undefined
@@ -147,12 +151,15 @@ export class Session implements FrontSession {
   /** Prepares to hear audio. A rate that cannot be heard is a breach, and then nothing is heard. */
   listen(format: AudioFormat, hear: (event: Heard | Onset) => void, silenceMs?: number): void {
     const { sampleRate, encoding } = format
-    if (sampleRate !== 8000 && sampleRate !== 16_000)
-      return this.breach(`audio of ${sampleRate} Hz was announced, and a telephone has 8000 or 16000`)
+    const rate = telephoneRates.find((one) => one === sampleRate)
+    const isWide = wideRates.includes(sampleRate) && encoding === 'linear16'
+    if (rate === undefined && !isWide)
+      return this.breach(`audio of ${sampleRate} Hz was announced, which this stand-in cannot hear`)
+    if (isWide) this.#resampler = createResampler(sampleRate, 16_000)
     this.#format = format
     this.#engine = new SttEngine({
       clips: this.options.clips,
-      sampleRate,
+      sampleRate: rate ?? 16_000,
       encoding,
       silenceMs: silenceMs ?? this.options.silenceMs ?? 240,
       hear: (event) => {
@@ -168,7 +175,7 @@ export class Session implements FrontSession {
     if (this.#format?.encoding === 'linear16' && bytes.length % 2 === 1)
       this.breach('a message of audio ends within a sample')
     const before = this.#engine.receivedMs
-    this.#engine.push(bytes)
+    this.#engine.push(this.#resampler === undefined ? bytes : resampled(bytes, this.#resampler))
     this.#pace ??= new Pace(this.options.maxAheadMs ?? 9000)
     const fault = this.#pace.take(this.#engine.receivedMs - before)
     if (fault !== undefined) this.breach(fault)
@@ -253,7 +260,9 @@ export class Session implements FrontSession {
       if (isBinary) return this.#binary(data, handlers)
       const text = data.toString('utf8')
       const message = parsed(text)
-      if (message === undefined) this.breach(`a text that is not JSON was sent: ${text.slice(0, 40)}`)
+      // An empty message is the end for some.
+      if (message === undefined && text !== '')
+        this.breach(`a text that is not JSON was sent: ${text.slice(0, 40)}`)
       this.received.push(message)
       handlers.text(message, text)
     })
@@ -341,6 +350,19 @@ class Pace {
 }
 
 const gapMs = 500
+const telephoneRates = [8000, 16_000] as const
+/** Rates that are brought down to 16 kHz. */
+const wideRates: readonly number[] = [24_000, 48_000]
+
+function resampled(bytes: Buffer, resampler: Resampler): Buffer {
+  const samples = new Float32Array(bytes.length >> 1)
+  for (let at = 0; at < samples.length; at += 1) samples[at] = bytes.readInt16LE(at * 2)
+  const output = resampler.push(samples)
+  const whole = Buffer.alloc(output.length * 2)
+  for (const [at, sample] of output.entries())
+    whole.writeInt16LE(Math.max(-32_768, Math.min(32_767, Math.round(sample))), at * 2)
+  return whole
+}
 
 function parsed(text: string): unknown {
   try {
@@ -364,16 +386,17 @@ class FrontServer {
 
   /** Makes the session of a request. Returns undefined if that was refused, by the script or for its key. */
   admit(request: IncomingMessage, refuse: (status: number) => void): Session | undefined {
-    const session = new Session(this, request, this.faults.shift() ?? {})
-    this.sessions.push(session)
-    const url = new URL(request.url ?? '/', 'http://front')
     const { protocol } = this
-    const fault = url.pathname === protocol.path ? undefined : `the path is ${url.pathname}`
+    const url = new URL(request.url ?? '/', 'http://front')
+    const fault = protocol.earlierFault?.(request, url) ?? this.faults.shift() ?? {}
+    const session = new Session(this, request, fault)
+    this.sessions.push(session)
+    const pathFault = url.pathname === protocol.path ? undefined : `the path is ${url.pathname}`
     const keyFault = protocol.keyFault?.(request, url)
-    if (fault !== undefined) session.breach(fault)
+    if (pathFault !== undefined) session.breach(pathFault)
     if (keyFault !== undefined) session.breach(keyFault)
     const status =
-      session.fault.refuseWith ?? (fault === undefined ? (keyFault === undefined ? undefined : 401) : 404)
+      fault.refuseWith ?? (pathFault === undefined ? (keyFault === undefined ? undefined : 401) : 404)
     if (status === undefined) return session
     session.closed(1006)
     refuse(status)
@@ -427,4 +450,22 @@ export async function startFront(protocol: Protocol, options: FrontOptions): Pro
 /** Returns the words without marks and capitals, as recognisers report them unless they are asked for both. */
 export function plain(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}' ]/gu, '')
+}
+
+/** Returns the check of a header that has a scheme and the key. */
+export function schemeFault(scheme: string, key: string): NonNullable<Protocol['keyFault']> {
+  return ({ headers: { authorization } }) =>
+    authorization === `${scheme}${key}` ? undefined : `the header authorization is not ${scheme}and the key`
+}
+
+/** Reads a member of a message that may be anything. */
+export function member(message: unknown, name: string): unknown {
+  return typeof message === 'object' && message !== null
+    ? (message as Record<string, unknown>)[name]
+    : undefined
+}
+
+/** Returns a member as a sentence can show it. */
+export function shown(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'missing')
 }

@@ -143,7 +143,7 @@ export class SttEngine {
   finalize(): void {
     if (this.#utterance === undefined) return
     if (this.#utterance.chosenAt === 0) this.#choose(this.#utterance.start)
-    this.#finish({ isOver: false })
+    this.#finish({ isOver: this.#silent >= pauseFrames })
   }
 
   #decode(bytes: Buffer): Float32Array {
@@ -319,6 +319,7 @@ export class SttEngine {
     this.#reported = ''
     const now = this.#base + this.#frames.length - 1
     this.#heardMs = heard.words.at(-1)?.endMs ?? this.#heardMs
+    const hasVoice = heard.words.length > 0 || (this.#utterance?.last ?? 0) > (this.#utterance?.start ?? 0)
     if (isOver) {
       this.#utterance = undefined
       this.#before = this.#hypotheses[0]
@@ -329,7 +330,7 @@ export class SttEngine {
       // The voice may go on, and with it the clip.
       this.#utterance = { start: now, last: now, chosenAt: now, words: [] }
     }
-    this.#options.hear(heard)
+    if (hasVoice) this.#options.hear(heard)
   }
 
   #heard(type: Heard['type']): Heard {

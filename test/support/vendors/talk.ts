@@ -39,17 +39,18 @@ export class Talk {
     this.#socket.send(isText ? JSON.stringify(message) : message)
   }
 
-  /** Sends the pieces in real time; `wrap` makes a message of each. Stops when the socket is closed. */
+  /** Sends the pieces in real time; `wrap` makes a message of each, or none. Stops when the socket is closed. */
   async say(
     pieces: readonly Buffer[],
-    wrap: (piece: Buffer) => object | string | Buffer = (piece) => piece,
+    wrap: (piece: Buffer) => object | string | Buffer | undefined = (piece) => piece,
   ): Promise<void> {
     const start = performance.now()
     for (const [index, piece] of pieces.entries()) {
       const wait = start + index * 20 - performance.now()
       if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
       if (this.#socket.readyState !== WebSocket.OPEN) return
-      this.send(wrap(piece))
+      const message = wrap(piece)
+      if (message !== undefined) this.send(message)
     }
   }
 
