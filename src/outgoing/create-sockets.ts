@@ -9,6 +9,7 @@ import { createAddressGuard, literalOf, parseTarget, type AddressGuard } from '.
 import { ExchangeLimit, refusedAddress, toOutgoingError } from './errors.ts'
 import { guardedLookup, type Resolve } from './guarded-lookup.ts'
 import { maxInterim } from './interim-answers.ts'
+import { boundFarewell } from './socket-farewell.ts'
 import { endOf, refusal, tooManyControls } from './socket-ends.ts'
 import type { Socket, SocketRequest, Sockets } from './sockets.ts'
 
@@ -64,9 +65,12 @@ export function createSockets({ allow, resolve, clock }: SocketsOptions): Socket
         if (first !== undefined) response.headers['sec-websocket-protocol'] ??= first
       })
       const { received } = request
-      // This listener comes after the library's, which has then read the same bytes.
-      if (received !== undefined)
-        socket.once('open', () => network?.on('data', (bytes: Buffer) => received(bytes.length)))
+      socket.once('open', () => {
+        if (network === undefined) return
+        boundFarewell(socket, { network, clock, maxBytes: maxMessageBytes })
+        // This listener comes after the library's, which has then read the same bytes.
+        if (received !== undefined) network.on('data', (bytes: Buffer) => received(bytes.length))
+      })
       return await opened(socket, request, clock)
     },
   }

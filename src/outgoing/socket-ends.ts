@@ -24,6 +24,8 @@ export const tooManyControls = 'TOO_MANY_CONTROLS'
 /** Violations of the protocol, by the code of the error. */
 const faults: Readonly<Record<string, { readonly code: number; readonly text: string }>> = {
   WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: { code: 1009, text: 'a message that is longer than accepted' },
+  WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH: { code: 1009, text: 'a message that is longer than accepted' },
+  WS_ERR_TOO_MANY_BUFFERED_PARTS: { code: 1008, text: 'a message in more pieces than are accepted' },
   WS_ERR_INVALID_UTF8: { code: 1007, text: 'text that is not UTF-8' },
   WS_ERR_INVALID_OPCODE: { code: 1002, text: 'something that is not a WebSocket frame' },
   WS_ERR_UNEXPECTED_RSV_1: { code: 1002, text: 'something that is not a WebSocket frame' },
