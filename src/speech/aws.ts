@@ -5,7 +5,7 @@ import type { Outgoing } from '../outgoing/outgoing.ts'
 import { signForAws, type AwsKeys } from '../outgoing/sign-aws.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { awsOffer } from './offers/aws.ts'
-import { decodeEvent, encodeEvent } from './event-stream.ts'
+import { decodeEvent, encodeEvent } from '../outgoing/event-stream.ts'
 import {
   spokenRate,
   type Pcm,

@@ -14,7 +14,7 @@ import {
   type VendorOptions,
 } from './vendor.ts'
 import { addressOf, callVendor, neededSetting, parseAnswer, parseTranscript } from './vendor-call.ts'
-import { toUpload } from './upload.ts'
+import { toUpload } from '../outgoing/upload.ts'
 
 const vendor = 'elevenlabs'
 const publicAddress = 'https://api.elevenlabs.io'

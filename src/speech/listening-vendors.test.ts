@@ -9,7 +9,7 @@ import type { LocalServer } from '../../test/support/local-http.ts'
 import { serveWebSockets, type WebSocketHandlers } from '../../test/support/web-socket.ts'
 import { createAws } from './aws.ts'
 import { createCustom } from './custom.ts'
-import { decodeEvent, encodeEvent } from './event-stream.ts'
+import { decodeEvent, encodeEvent } from '../outgoing/event-stream.ts'
 import type { Settings, VendorOptions } from './vendor.ts'
 
 const clock = createFakeClock()

@@ -4,8 +4,8 @@ import { chooseVoice } from './choose-voice.ts'
 import { openAiOffer } from './offers/openai.ts'
 import { readWav } from './read-wav.ts'
 import type { Choice, Offer, Settings, SpeechVendor, VendorOptions } from './vendor.ts'
-import { toUpload } from './upload.ts'
-import { callVendor, neededSetting, parseAnswer, parseTranscript } from './vendor-call.ts'
+import { toUpload } from '../outgoing/upload.ts'
+import { addressOf, callVendor, neededSetting, parseAnswer, parseTranscript } from './vendor-call.ts'
 
 const publicAddress = 'https://api.openai.com/v1'
 
@@ -17,6 +17,12 @@ export function createOpenAi(
   const keyHeader = (settings: Settings) => ({
     authorization: `Bearer ${neededSetting(settings, 'api_key', vendor)}`,
   })
+  const baseOf = (settings: Settings): string => {
+    const own = textOf(settings, 'api_uri')
+    if (own === undefined) return at
+    const address = addressOf(own, true)
+    return /^https?:\/\/[^/]+$/i.test(address) ? `${address}/v1` : address
+  }
   const headers = (settings: Settings, contentType: string): Readonly<Record<string, string>> => ({
     ...keyHeader(settings),
     'content-type': contentType,
@@ -29,12 +35,12 @@ export function createOpenAi(
     synthesizer: {
       takesSsml: false,
       choose: (wanted) => chooseVoice(openAiOffer(), wanted, { voice: 'alloy', language: null }),
-      soundOf: speakingModel,
+      soundOf: (settings) => [speakingModel(settings), textOf(settings, 'api_uri') ?? []].flat().join(' '),
       async synthesize({ text, voice }, settings) {
         const answer = await callVendor(outgoing, settings, {
           vendor,
           method: 'POST',
-          url: `${at}/audio/speech`,
+          url: `${baseOf(settings)}/audio/speech`,
           headers: headers(settings, 'application/json'),
           body: JSON.stringify({
             model: speakingModel(settings),
@@ -57,7 +63,7 @@ export function createOpenAi(
         const answer = await callVendor(outgoing, settings, {
           vendor,
           method: 'POST',
-          url: `${at}/audio/transcriptions`,
+          url: `${baseOf(settings)}/audio/transcriptions`,
           headers: headers(settings, contentType),
           body,
           accepts: /^application\/json/,
@@ -69,7 +75,7 @@ export function createOpenAi(
       const answer = await callVendor(outgoing, settings, {
         vendor,
         method: 'GET',
-        url: `${at}/models`,
+        url: `${baseOf(settings)}/models`,
         headers: keyHeader(settings),
         accepts: /^application\/json/,
       })

@@ -3,7 +3,7 @@ import { ResamplerTables } from '../lib/audio/resampler.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import type { Sockets } from '../outgoing/sockets.ts'
 import type { HearingLimits } from './hearing.ts'
-import { VendorSocket } from './recognition/vendor-socket.ts'
+import { createRecogniser } from './recognition/create-recogniser.ts'
 import { vendorOfEars } from './recognition/index.ts'
 import { SocketStream } from './socket-stream.ts'
 import type { FromThread, ToThread } from './messages.ts'
@@ -79,7 +79,7 @@ export class StreamHost {
   #recognise({ id, order }: ToThread & { kind: 'recognise' }): void {
     const vendor = vendorOfEars(order.vendor)
     if (vendor === undefined) throw new Error(`no recogniser ${order.vendor}`)
-    this.#host(id, new VendorSocket(order, { ...this.#optionsOf(id), vendor }))
+    this.#host(id, createRecogniser(order, { ...this.#optionsOf(id), vendor }))
   }
 
   #optionsOf(id: number) {

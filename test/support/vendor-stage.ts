@@ -16,7 +16,8 @@ import { createNames } from '../../src/network/create-names.ts'
 import { createOutgoing } from '../../src/outgoing/create-outgoing.ts'
 import { createSockets } from '../../src/outgoing/create-sockets.ts'
 import type { VendorOfEars } from '../../src/streams/recognition/dialect.ts'
-import { VendorSocket } from '../../src/streams/recognition/vendor-socket.ts'
+import { createRecogniser } from '../../src/streams/recognition/create-recogniser.ts'
+import type { VendorSocketOptions } from '../../src/streams/recognition/vendor-socket.ts'
 import { listenLocally } from './local-http.ts'
 import { Inbox, until } from './wait.ts'
 
@@ -81,6 +82,8 @@ export interface VendorServer {
 export interface VendorServerOptions {
   readonly onLine?: (line: VendorLine) => void
   readonly refuse?: (request: IncomingMessage) => number | undefined
+  /** Responds to no request. */
+  readonly hangs?: boolean
   /** Answers requests that are no WebSockets: the status, and the body. */
   readonly respond?: (request: IncomingMessage, body: Buffer) => readonly [number, object]
 }
@@ -89,12 +92,14 @@ export async function serveVendor({
   onLine,
   refuse,
   respond,
+  hangs = false,
 }: VendorServerOptions = {}): Promise<VendorServer> {
   const lines = new Inbox<VendorLine>()
   const http = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
+      if (hangs) return
       const [status, body] = respond?.(request, Buffer.concat(chunks)) ?? [404, {}]
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     })
@@ -150,11 +155,6 @@ export interface Recogniser {
 
 export interface HeardCallOptions extends Partial<Omit<RecognitionOrder, 'side'>> {
   readonly rate?: 8000 | 16_000
-  /** Makes a recogniser that is no `VendorSocket`. */
-  readonly create?: (
-    order: RecognitionOrder,
-    options: ConstructorParameters<typeof VendorSocket>[1],
-  ) => Recogniser
 }
 
 /** A caller with a number in each frame of 20 ms, and the recogniser that hears it. */
@@ -167,20 +167,20 @@ export class HeardCall {
   /** The frames so far. */
   count = 0
 
-  constructor(vendor: VendorOfEars, { rate = 8000, create, ...order }: HeardCallOptions = {}) {
+  constructor(vendor: VendorOfEars, { rate = 8000, ...order }: HeardCallOptions = {}) {
     this.#samples = rate / 50
     const ring = createRing({ samples: this.#samples, frames: 150 })
     this.#ring = new AudioRing(ring.memory)
     const whole: RecognitionOrder = { ...usualOrder, ...order, side: { ring, rate, channel: 1 } }
-    const options = {
+    const options: VendorSocketOptions = {
       vendor,
       sockets,
       outgoing,
       tables,
       nowMs: () => this.#nowMs,
-      onEvent: (event: RecognitionEvent) => this.events.push(event),
+      onEvent: (event) => this.events.push(event),
     }
-    this.recogniser = create?.(whole, options) ?? new VendorSocket(whole, options)
+    this.recogniser = createRecogniser(whole, options)
     this.recogniser.open()
   }
 
@@ -204,6 +204,18 @@ export class HeardCall {
   /** Lets time pass in which no audio comes. */
   async pass(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += frameMs) {
+      this.#nowMs += frameMs
+      this.recogniser.beat()
+      await turn()
+    }
+  }
+
+  /** Plays pieces of 20 ms, of 16-bit samples, little-endian. */
+  async play(pieces: readonly Buffer[]): Promise<void> {
+    for (const piece of pieces) {
+      const samples = Int16Array.from({ length: piece.length / 2 }, (_, at) => piece.readInt16LE(at * 2))
+      this.#ring.write(samples)
+      this.count += 1
       this.#nowMs += frameMs
       this.recogniser.beat()
       await turn()
@@ -256,4 +268,31 @@ export class HeardCall {
 
 export function wordsOf({ alternatives: [first] }: SpeechResult): string {
   return first?.transcript ?? ''
+}
+
+/** Makes calls and vendors for a test, and ends them with it. */
+export class VendorStage {
+  readonly #ends: (() => Promise<void> | void)[] = []
+
+  async serve(options?: VendorServerOptions): Promise<VendorServer> {
+    const served = await serveVendor(options)
+    this.#ends.push(() => served.close())
+    return served
+  }
+
+  call(vendor: VendorOfEars, options: HeardCallOptions = {}): HeardCall {
+    const call = new HeardCall(vendor, { vendor: vendor.name, ...options })
+    this.#ends.push(() => call.recogniser.cut())
+    return call
+  }
+
+  /** Ends what was made, the last first. */
+  async clear(): Promise<void> {
+    for (const end of this.#ends.splice(0).reverse()) await end()
+  }
+}
+
+/** Returns the line of a vendor with this number, once it is open. */
+export function lineOf(vendor: VendorServer, at = 0): Promise<VendorLine> {
+  return until(`connection ${at}`, () => vendor.lines.items[at])
 }

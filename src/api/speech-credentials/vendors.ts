@@ -26,7 +26,9 @@ const yesOrNo = flagAsSent()
 export const settingFields = {
   access_key_id: word.describe('The public half of an AWS key.'),
   api_key: key.describe('The API key of the vendor.'),
-  api_uri: address.describe('Another address of the vendor, for another region of the world.'),
+  api_uri: address.describe(
+    'Another address of the vendor: of another region, or of your own server that speaks its dialect.',
+  ),
   auth_token: key.describe('Sent to your own server as the bearer token.'),
   aws_region: region.describe('The AWS region that is used: `us-east-1`.'),
   client_id: word.describe('The name of the client at the vendor.').notServed('the vendor'),
@@ -96,6 +98,12 @@ const modelAndKey: VendorRule = {
   required: ['api_key', 'model_id'],
   secret: ['api_key'],
   changeable: ['model_id'],
+}
+/** The dialect of OpenAI is spoken by servers that anyone can run. */
+const openAiDialect: VendorRule = {
+  ...modelAndKey,
+  optional: ['api_uri'],
+  changeable: ['model_id', 'api_uri'],
 }
 const modelKeyAndOptions: VendorRule = {
   ...modelAndKey,
@@ -199,7 +207,7 @@ const rules: Readonly<Record<string, VendorRule>> = {
     },
   },
   nvidia: { required: ['riva_server_uri'], secret: [], changeable: ['riva_server_uri'] },
-  openai: modelAndKey,
+  openai: openAiDialect,
   playht: {
     required: ['api_key', 'user_id', 'voice_engine'],
     optional: ['playht_tts_uri', 'options'],
@@ -226,7 +234,7 @@ const rules: Readonly<Record<string, VendorRule>> = {
   },
   voxist: apiKeyOnly,
   wellsaid: apiKeyOnly,
-  whisper: modelAndKey,
+  whisper: openAiDialect,
 }
 
 const customVendor: VendorRule = {

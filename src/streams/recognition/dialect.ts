@@ -1,7 +1,7 @@
 // The interface of a vendor that hears over a WebSocket: what it is sent, and what its messages mean. One file per vendor,
 // with a table and two mappers; connections, replays and time-outs are those of `VendorSocket`.
 import type { RecognitionOrder, TurnSign } from '../../contracts/recognition.ts'
-import type { Outgoing } from '../../outgoing/outgoing.ts'
+import type { Outgoing, OutgoingRequest } from '../../outgoing/outgoing.ts'
 
 /** One message of a vendor may mean several things. */
 export type Heard =
@@ -30,6 +30,8 @@ export interface HeardWords {
   readonly startMs?: number | undefined
   readonly endMs?: number | undefined
   readonly turn?: TurnSign | undefined
+  /** Further members of the object `vendor` of the result. */
+  readonly ofVendor?: Readonly<Record<string, unknown>> | undefined
   /** Further members of the alternative. */
   readonly more?: Readonly<Record<string, unknown>> | undefined
   /** The message, as applications get it. */
@@ -76,4 +78,21 @@ export interface VendorOfEars {
   readonly name: string
   /** Throws AppError recognizer_unknown if the order lacks something, such as a key. */
   dialectOf(order: RecognitionOrder): Dialect
+  /** Returns how whole utterances are posted, if this order is served that way. Throws like `dialectOf`. */
+  postOf?(order: RecognitionOrder): Post | undefined
+}
+
+/** The interface of a vendor that hears whole utterances, over HTTP. */
+export interface Post {
+  /** Returns the request for an utterance, of little-endian samples of 16 bit. */
+  requestOf(utterance: {
+    readonly sampleRate: number
+    readonly bytes: Uint8Array
+  }): Promise<Pick<OutgoingRequest, 'url' | 'headers' | 'body'>>
+  /** Reads the body of a good response. Throws UnreadableJson for what is none of the vendor. */
+  hear(body: Buffer): HeardWords
+  /** The silence that ends an utterance, in milliseconds. */
+  readonly endMs?: number | undefined
+  /** The voice that begins one. */
+  readonly onsetMs?: number | undefined
 }

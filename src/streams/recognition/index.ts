@@ -1,9 +1,11 @@
 // All vendors that hear a call while it goes on, by the names that credentials have.
 import { custom } from './custom.ts'
 import { deepgram } from './deepgram.ts'
+import { deepgramFlux } from './deepgram-flux.ts'
 import type { VendorOfEars } from './dialect.ts'
+import { openai, whisper } from './openai.ts'
 
-const all: readonly VendorOfEars[] = [custom, deepgram]
+const all: readonly VendorOfEars[] = [custom, deepgram, deepgramFlux, openai, whisper]
 
 const byName = new Map(all.map((vendor) => [vendor.name, vendor]))
 

@@ -2,9 +2,10 @@
 // with Deepgram and the custom vendor.
 import { afterEach, describe, expect, it } from 'vitest'
 import {
-  HeardCall,
-  serveVendor,
+  lineOf,
+  VendorStage,
   wordsOf,
+  type HeardCall,
   type HeardCallOptions,
   type VendorLine,
   type VendorServer,
@@ -16,22 +17,10 @@ import { custom } from './custom.ts'
 import { deepgram } from './deepgram.ts'
 import type { Dialect, VendorOfEars } from './dialect.ts'
 
-const cleanUps: (() => Promise<void> | void)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
-
-async function server(options?: VendorServerOptions): Promise<VendorServer> {
-  const served = await serveVendor(options)
-  cleanUps.push(() => served.close())
-  return served
-}
-
-function caller(vendor: VendorOfEars, options: HeardCallOptions): HeardCall {
-  const call = new HeardCall(vendor, options)
-  cleanUps.push(() => call.recogniser.cut())
-  return call
-}
+const stage = new VendorStage()
+afterEach(() => stage.clear())
+const server = (options?: VendorServerOptions): Promise<VendorServer> => stage.serve(options)
+const caller = (vendor: VendorOfEars, options: HeardCallOptions): HeardCall => stage.call(vendor, options)
 
 /** A call that Deepgram hears, once it is open. */
 async function deepgramCall(
@@ -56,11 +45,6 @@ async function customCall(order: HeardCallOptions = {}) {
   })
   await call.opened()
   return { call, vendor, line: vendor.lines.items[0]! }
-}
-
-/** Returns the line of the vendor with this number, once it is open. */
-function lineOf(vendor: VendorServer, at: number): Promise<VendorLine> {
-  return until(`connection ${at}`, () => vendor.lines.items[at])
 }
 
 interface ResultsOptions {

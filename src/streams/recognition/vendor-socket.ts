@@ -6,18 +6,13 @@ import { memberOf } from '../../lib/members.ts'
 import type { ResamplerTables } from '../../lib/audio/resampler.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Socket, SocketEnd, Sockets } from '../../outgoing/sockets.ts'
-import type {
-  RecognitionEnd,
-  RecognitionEvent,
-  RecognitionOrder,
-  Span,
-  SpeechResult,
-} from '../../contracts/recognition.ts'
+import type { RecognitionEnd, RecognitionEvent, RecognitionOrder, Span } from '../../contracts/recognition.ts'
 import type { StreamMode } from '../../contracts/audio-stream.ts'
 import { Given } from '../given.ts'
 import { Hearing, type HearingLimits } from '../hearing.ts'
 import type { Dialect, Heard, HeardWords, VendorOfEars } from './dialect.ts'
 import { Loudness } from './loudness.ts'
+import { toResult } from './result.ts'
 import { withoutSecrets } from './secrets.ts'
 import { frameMs, SentAudio, type SentPiece } from './sent-audio.ts'
 
@@ -371,7 +366,7 @@ export class VendorSocket {
       ? Math.max(0, Math.round(this.#nowMs() - Math.max(this.#voicedMs, this.#beganMs)))
       : undefined
     const { turn } = words
-    this.#options.onEvent({ type: 'heard', result: this.#toResult(words), span, turn, latency_ms })
+    this.#options.onEvent({ type: 'heard', result: toResult(words, this.#order), span, turn, latency_ms })
   }
 
   /** Notes what need not be sent again. */
@@ -386,18 +381,6 @@ export class VendorSocket {
   #spanOf({ startMs, endMs }: HeardWords): Span | undefined {
     if (startMs === undefined || endMs === undefined) return undefined
     return { startMs: this.#audio.timeOf(startMs), endMs: this.#audio.timeOf(endMs) }
-  }
-
-  #toResult(words: HeardWords): SpeechResult {
-    const { text: transcript, confidence, more, others = [], language, isFinal } = words
-    const { side } = this.#order
-    return {
-      language_code: language ?? this.#order.language,
-      channel_tag: side.channel,
-      is_final: isFinal,
-      alternatives: [{ transcript, confidence, ...more }, ...others],
-      vendor: { name: this.#order.vendor, evt: words.evt },
-    }
   }
 
   #lineClosed(line: Line, { code, because }: SocketEnd): void {

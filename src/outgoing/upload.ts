@@ -1,5 +1,4 @@
 // A recording as a form with a file, which some vendors require.
-import type { Pcm } from './vendor.ts'
 import { wavHeader } from '../lib/audio/wav-header.ts'
 
 export interface Upload {
@@ -8,7 +7,7 @@ export interface Upload {
 }
 
 export async function toUpload(
-  { sampleRate, bytes }: Pcm,
+  { sampleRate, bytes }: { readonly sampleRate: number; readonly bytes: Uint8Array },
   fields: Readonly<Record<string, string>>,
 ): Promise<Upload> {
   const form = new FormData()
