@@ -20,12 +20,14 @@ export interface HookDescription {
     | 'confirm'
     | 'dtmf'
     | 'hold'
+    | 'partial'
     | 'queue'
     | 'refer'
     | 'refer-event'
     | 'registration'
     | 'request'
     | 'status'
+    | 'transcription'
     | 'wait'
   readonly purpose: string
   /** The response that the application sends. */

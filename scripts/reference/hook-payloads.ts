@@ -9,6 +9,23 @@ import { roomHooks } from './room-hooks.ts'
 export const ofJambonz =
   'The names follow jambonz, an open-source voice platform, so that applications written for it can be moved: hence `Jambonz-Signature`, and `jambonz` in `call_termination_by` for the platform.'
 
+const verbId = field('verb_id', 'text', 'The `id` of the verb.', 'the verb has one')
+
+const speechField = (when?: string) =>
+  field(
+    'speech',
+    'object',
+    'What was said: `language_code`, `channel_tag` (1, or 2 for the called side of a `dial`), `is_final`, `alternatives` (each with `transcript` and `confidence` from 0 to 1), and `vendor` with its `name` and its own message `evt`.',
+    when,
+  )
+
+const latencyField = field(
+  'stt_latency_ms',
+  'text',
+  'The time between the last sound and the result, in milliseconds.',
+  '`notifySttLatency` of `config` is on, and the words are final',
+)
+
 export const hookDescriptions: readonly HookDescription[] = [
   {
     name: 'Call hook',
@@ -55,7 +72,7 @@ export const hookDescriptions: readonly HookDescription[] = [
       field(
         'reason',
         'text',
-        '`gather`: `dtmfDetected` or `timeout`. `play`: `playCompleted` or `playFailed`.',
+        '`gather`: `dtmfDetected`, `speechDetected`, `stt-low-confidence`, `timeout`, or `error` without a recogniser. `play`: `playCompleted` or `playFailed`.',
         'gather, play',
       ),
       field(
@@ -64,6 +81,9 @@ export const hookDescriptions: readonly HookDescription[] = [
         'The keys that were pressed. For `listen`: the key that ended it, or an empty text.',
         'gather, with `dtmfDetected`; listen',
       ),
+      speechField('gather, with `speechDetected` or `stt-low-confidence`'),
+      latencyField,
+      field('details', 'text', 'Why no recogniser hears the caller.', 'gather, with `error`'),
       field('dial_call_duration', 'number', 'How long it was, in whole seconds.', 'listen'),
       field(
         'playback_seconds',
@@ -131,6 +151,34 @@ export const hookDescriptions: readonly HookDescription[] = [
     answer:
       'A JSON array of verbs, which run on the called side alone. The two are connected when they have ended and the called side is still there; end its call by its `call_sid` to turn the caller away.',
     fields: [sipAddress],
+  },
+  {
+    name: 'Partial result hook',
+    key: 'partial',
+    purpose:
+      'The `partialResultHook` of `gather` is sent words that may still change, as `speech` with `is_final` false. It is left out while another one has no answer, and while the verb is `sensitive`.',
+    answer: 'It is ignored.',
+    fields: [sipAddress, verbId, speechField()],
+  },
+  {
+    name: 'Transcription hook',
+    key: 'transcription',
+    purpose:
+      'The `transcriptionHook` of `transcribe`, in `config`, `dial` and `listen` too, is sent what was said. A `translationHook` beside it is not sent: no vendor that is served translates.',
+    answer:
+      'A JSON array of verbs, which run immediately in place of those that run. Of `dial` and `listen` it is ignored.',
+    fields: [
+      sipAddress,
+      verbId,
+      speechField('it is about words'),
+      field(
+        'speech_event',
+        'object',
+        'An event of the vendor, such as the end of an utterance: `type`, and what the vendor says of it.',
+        'the `recognizer` has `interim`, and the vendor reports one',
+      ),
+      latencyField,
+    ],
   },
   {
     name: 'DTMF hook',

@@ -232,14 +232,14 @@ describe('listen', () => {
     expect(running.isAfter()).toBe(true)
   })
 
-  it.each([
-    ['transcribe', { transcribe: {} }, 'listen: transcribe is not served yet'],
-    ['an address of HTTP elsewhere', { url: 'ftp://x.test/' }, /must be a ws or wss address/],
-  ])('refuses %s by its name', async (_what, options, sentence) => {
-    const running = await run([{ ...listen, ...options }, after])
-    expect(running.facts('problem')).toMatchObject([{ sentence: expect.stringMatching(sentence) }])
-    expect([running.engine.streams.all.length, running.isAfter()]).toEqual([0, true])
-  })
+  it.each([['an address of HTTP elsewhere', { url: 'ftp://x.test/' }, /must be a ws or wss address/]])(
+    'refuses %s by its name',
+    async (_what, options, sentence) => {
+      const running = await run([{ ...listen, ...options }, after])
+      expect(running.facts('problem')).toMatchObject([{ sentence: expect.stringMatching(sentence) }])
+      expect([running.engine.streams.all.length, running.isAfter()]).toEqual([0, true])
+    },
+  )
 
   it('ends with the call, also while it is being opened, and the hook is sent what it was', async () => {
     for (const isOpen of [true, false]) {
@@ -350,12 +350,12 @@ describe('listen of config', () => {
     ])
   })
 
-  it.each([
-    ['transcribe', { transcribe: {} }, 'config: listen: transcribe is not served yet'],
-    ['no address', { url: undefined }, 'config: listen: "url" is required'],
-  ])('refuses %s', async (_what, options, sentence) => {
-    expect((await run([config(options), pause])).facts('problem')).toMatchObject([{ sentence }])
-  })
+  it.each([['no address', { url: undefined }, 'config: listen: "url" is required']])(
+    'refuses %s',
+    async (_what, options, sentence) => {
+      expect((await run([config(options), pause])).facts('problem')).toMatchObject([{ sentence }])
+    },
+  )
 
   it('is one more beside that of the verb listen', async () => {
     const running = await run([config({}), listen])

@@ -1,7 +1,9 @@
 // The fields of every hook in a real call: exactly those that the reference names. Its examples are these payloads.
 import { createSocket } from 'node:dgram'
+import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { WebSocketServer } from 'ws'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { placeCall } from '../../examples/demo/phone.ts'
 import { commonFields, type HookDescription } from '../../scripts/reference/hook-fields.ts'
@@ -113,6 +115,7 @@ describe('the payloads of hooks', () => {
     )
     await refer()
     await useQueue(application, platform, tenant)
+    await hearWords(application, platform, tenant)
     application.on('/registration', { json: { status: 'ok' } })
     await platform.api.must('PUT', `/Accounts/${tenant.account_sid}`, {
       registration_hook: { url: application.url('/registration'), method: 'POST' },
@@ -261,6 +264,8 @@ describe('the payloads of hooks', () => {
       confirm: received.get('confirm')?.[0],
       dtmf: received.get('dtmf')?.[0],
       hold: received.get('hold')?.[0],
+      partial: received.get('partial')?.[0],
+      transcription: received.get('transcription')?.[0],
       recording: received.get('status')?.find(({ event }) => event === 'recording'),
       queue: received.get('queue')?.find(({ event }) => event === 'leave'),
       refer: received.get('refer')?.[0],
@@ -304,6 +309,61 @@ async function useQueue(application: Application, platform: Platform, tenant: Te
   await platform.api.must('DELETE', `/Accounts/${tenant.account_sid}/Calls/${String(call_sid)}`)
   await Promise.all([caller.ended, agent.ended])
   await Promise.all([caller.close(), agent.close()])
+}
+
+/** Places a call whose words a server of the account recognises: it hears the same whatever is said. */
+async function hearWords(application: Application, platform: Platform, tenant: Tenant): Promise<void> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  server.on('connection', (socket) => {
+    const say = (transcript: string, is_final: boolean): void =>
+      socket.send(
+        JSON.stringify({
+          type: 'transcription',
+          is_final,
+          alternatives: [{ transcript, confidence: 0.91 }],
+          language: 'en-US',
+          channel: 1,
+        }),
+      )
+    let messages = 0
+    socket.on('message', (data: Buffer, isBinary) => {
+      if (isBinary) messages += 1
+      if (messages === 2 && isBinary) say('my bill', false)
+      if (messages === 8 && isBinary) say('my billing address', true)
+      if (!isBinary && data.toString().includes('"stop"')) socket.close(1000)
+    })
+  })
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await platform.api.must('POST', `/Accounts/${tenant.account_sid}/SpeechCredentials`, {
+    vendor: 'custom:mine',
+    auth_token: 'the-token',
+    custom_stt_url: `ws://127.0.0.1:${port}`,
+    use_for_tts: 0,
+  })
+  const recognizer = { vendor: 'custom:mine', language: 'en-US' }
+  const gather = {
+    verb: 'gather',
+    input: ['speech'],
+    partialResultHook: '/partial',
+    actionHook: '/spoken',
+    recognizer,
+  }
+  application.on('/call', {
+    json: [
+      { verb: 'config', notifySttLatency: true },
+      { ...gather, id: 'address' },
+      { verb: 'transcribe', id: 'all', transcriptionHook: '/transcription', recognizer },
+    ],
+  })
+  application.on('/partial', { json: [] })
+  application.on('/spoken', { json: [] })
+  application.on('/transcription', { json: [{ verb: 'hangup' }] })
+  const sip = { host: platform.sip.address, port: platform.sip.port }
+  const call = await placeCall({ server: sip, ...tenant }, `sip:${tenant.target}`, {})
+  await call.ended
+  await call.close()
+  server.close()
 }
 
 /** Places a short call, and waits until its recording is stored. */
@@ -443,6 +503,7 @@ function sdpOf(port: number): string {
 }
 
 const fixed: Readonly<Record<string, unknown>> = {
+  stt_latency_ms: '181',
   nonce: 'a84b4c76e66710bc',
   cnonce: '0a4f113b',
   response: '6629fae49393a05397450978507c4ef1',

