@@ -28,6 +28,8 @@ export class VendorLine {
   /** All messages in their order: texts parsed, audio as it came. */
   readonly received: (Readonly<Record<string, unknown>> | Buffer)[] = []
   readonly closed: Promise<number>
+  /** True once a text without content has come. */
+  hasEmptyText = false
 
   constructor(socket: WebSocket, request: IncomingMessage) {
     this.socket = socket
@@ -35,6 +37,7 @@ export class VendorLine {
     this.closed = new Promise((resolve) => socket.once('close', resolve))
     socket.on('error', () => undefined)
     socket.on('message', (data: Buffer, isBinary) => {
+      if (!isBinary && data.length === 0) return void (this.hasEmptyText = true)
       this.received.push(isBinary ? data : (JSON.parse(data.toString()) as Readonly<Record<string, unknown>>))
     })
   }

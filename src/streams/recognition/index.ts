@@ -1,11 +1,29 @@
 // All vendors that hear a call while it goes on, by the names that credentials have.
+import { assemblyai } from './assemblyai.ts'
 import { custom } from './custom.ts'
 import { deepgram } from './deepgram.ts'
 import { deepgramFlux } from './deepgram-flux.ts'
 import type { VendorOfEars } from './dialect.ts'
+import { elevenlabs } from './elevenlabs.ts'
+import { gladia } from './gladia.ts'
 import { openai, whisper } from './openai.ts'
+import { soniox } from './soniox.ts'
+import { speechmatics } from './speechmatics.ts'
+import { vosk } from './vosk.ts'
 
-const all: readonly VendorOfEars[] = [custom, deepgram, deepgramFlux, openai, whisper]
+const all: readonly VendorOfEars[] = [
+  assemblyai,
+  custom,
+  deepgram,
+  deepgramFlux,
+  elevenlabs,
+  gladia,
+  openai,
+  soniox,
+  speechmatics,
+  vosk,
+  whisper,
+]
 
 const byName = new Map(all.map((vendor) => [vendor.name, vendor]))
 

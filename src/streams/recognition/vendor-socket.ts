@@ -187,6 +187,7 @@ export class VendorSocket {
     const subject = vendor.name
     let socket: Socket | undefined
     let line: Line | undefined
+    let resumes = false
     const hearing = new Hearing({
       limits: this.#options.limits,
       nowMs: this.#nowMs,
@@ -202,6 +203,7 @@ export class VendorSocket {
     })
     try {
       const dialect = vendor.dialectOf(this.#order)
+      resumes = dialect.resumesAtMs !== undefined
       this.#listenAt(dialect.rate, tables)
       const url = typeof dialect.url === 'string' ? dialect.url : await dialect.url(outgoing)
       if (this.#isClosing || this.#hasEnded) return
@@ -225,7 +227,7 @@ export class VendorSocket {
     } catch (error) {
       if (this.#hasEnded) return
       const because = error instanceof AppError ? error.message : `${subject} cannot be reached`
-      this.#failed(because, isRefusal(error))
+      this.#failed(because, isRefusal(error) && !resumes)
     }
   }
 
