@@ -242,6 +242,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     'web-socket-upgrade.ts',
   ],
   outgoing: [
+    'assume-role.ts',
     'create-outgoing.ts',
     'create-sockets.ts',
     'event-stream.ts',

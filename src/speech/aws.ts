@@ -5,6 +5,7 @@ import type { Outgoing } from '../outgoing/outgoing.ts'
 import { signForAws, type AwsKeys } from '../outgoing/sign-aws.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { awsOffer } from './offers/aws.ts'
+import { readLentKeys, roleForm } from '../outgoing/assume-role.ts'
 import { decodeEvent, encodeEvent } from '../outgoing/event-stream.ts'
 import {
   spokenRate,
@@ -83,16 +84,11 @@ export function createAws(options: VendorOptions, at: AwsAddress = inAws): Speec
       method: 'POST',
       path: '/',
       contentType: 'application/x-www-form-urlencoded; charset=utf-8',
-      body: new URLSearchParams({
-        Action: 'AssumeRole',
-        Version: '2011-06-15',
-        RoleArn: role,
-        RoleSessionName: 'switchhook',
-        DurationSeconds: '3600',
-      }).toString(),
+      body: roleForm(role),
       accepts: /xml/,
     })
-    const lent = readLentKeys(answer)
+    const lent = readLentKeys(answer.body)
+    if (lent === undefined) throw new AppError('speech_failed', `${vendor} returned no keys for the role`)
     if (roles.size >= maxRoles) roles.clear()
     roles.set(name, lent)
     return lent.keys
@@ -229,17 +225,4 @@ function ownKeys(settings: Settings): AwsKeys {
       cure: 'Make a credential with access_key_id and secret_access_key; a role_arn needs keys that may assume it.',
     })
   return { accessKeyId, secretAccessKey }
-}
-
-/** Reads the keys from the response to AssumeRole, by its tags: it is flat, and no value contains markup. */
-function readLentKeys({ body }: VendorAnswer) {
-  const text = body.toString('utf8')
-  const tag = (name: string): string => new RegExp(`<${name}>([^<]+)</${name}>`).exec(text)?.[1]?.trim() ?? ''
-  const [accessKeyId, secretAccessKey, sessionToken] = ['AccessKeyId', 'SecretAccessKey', 'SessionToken'].map(
-    tag,
-  )
-  if (!accessKeyId || !secretAccessKey || !sessionToken)
-    throw new AppError('speech_failed', `${vendor} returned no keys for the role`)
-  const expiresAt = Date.parse(tag('Expiration'))
-  return { keys: { accessKeyId, secretAccessKey, sessionToken }, expiresAt: expiresAt || 0 }
 }

@@ -28,8 +28,9 @@ export class VendorLine {
   /** All messages in their order: texts parsed, audio as it came. */
   readonly received: (Readonly<Record<string, unknown>> | Buffer)[] = []
   readonly closed: Promise<number>
-  /** True once a text without content has come. */
-  hasEmptyText = false
+  /** Texts as they came, and binary messages. */
+  readonly rawTexts: string[] = []
+  readonly binary: Buffer[] = []
 
   constructor(socket: WebSocket, request: IncomingMessage) {
     this.socket = socket
@@ -37,8 +38,9 @@ export class VendorLine {
     this.closed = new Promise((resolve) => socket.once('close', resolve))
     socket.on('error', () => undefined)
     socket.on('message', (data: Buffer, isBinary) => {
-      if (!isBinary && data.length === 0) return void (this.hasEmptyText = true)
-      this.received.push(isBinary ? data : (JSON.parse(data.toString()) as Readonly<Record<string, unknown>>))
+      if (isBinary) this.binary.push(data)
+      else this.rawTexts.push(data.toString())
+      this.received.push(isBinary ? data : parsed(data.toString()))
     })
   }
 
@@ -66,6 +68,15 @@ export class VendorLine {
   }
 }
 
+/** Not all texts are JSON: those of some vendors have headers, or are empty. */
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(text) as Readonly<Record<string, unknown>>
+  } catch {
+    return { text }
+  }
+}
+
 const frameBytes = 320
 
 export function framesIn(audio: Buffer): readonly number[] {
@@ -88,7 +99,7 @@ export interface VendorServerOptions {
   /** Responds to no request. */
   readonly hangs?: boolean
   /** Answers requests that are no WebSockets: the status, and the body. */
-  readonly respond?: (request: IncomingMessage, body: Buffer) => readonly [number, object]
+  readonly respond?: (request: IncomingMessage, body: Buffer) => readonly [number, object | string]
 }
 
 export async function serveVendor({
@@ -104,7 +115,8 @@ export async function serveVendor({
     request.on('end', () => {
       if (hangs) return
       const [status, body] = respond?.(request, Buffer.concat(chunks)) ?? [404, {}]
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+      response.writeHead(status, { 'content-type': 'application/json' })
+      response.end(typeof body === 'string' ? body : JSON.stringify(body))
     })
   })
   const sockets = new WebSocketServer({ noServer: true })

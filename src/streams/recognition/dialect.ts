@@ -10,6 +10,8 @@ export type Heard =
   | HeardWords
   /** An event that applications may want to see, such as UtteranceEnd. */
   | { readonly type: 'event'; readonly event: Readonly<Record<string, unknown>> & { readonly type: string } }
+  /** The vendor ends its session, as it does after some time. Another one goes on. */
+  | { readonly type: 'over' }
   /** The vendor has said everything after `end`. */
   | { readonly type: 'done' }
   | {

@@ -32,6 +32,8 @@ const chunkFrames = 3
 const maxChunkFrames = 12
 /** After a voice has ended, each frame is sent at once: the end of an utterance must not wait for others. */
 const promptMs = 400
+/** A session that the vendor ends sooner counts as a failure. */
+const leastSessionMs = 2000
 /** A vendor that hears a voice for this long and says nothing has stopped working. */
 const deafAfterMs = 8000
 /** The time for a last final after the end. */
@@ -340,6 +342,8 @@ export class VendorSocket {
       case 'done':
         if (this.#isClosing) this.#endClosed()
         return undefined
+      case 'over':
+        return this.#sessionOver(line)
       case 'failed':
         return this.#failed(`${this.#options.vendor.name}: ${heard.because}`, heard.isFinal)
       default:
@@ -406,6 +410,12 @@ export class VendorSocket {
     const span = spanOver(this.#carried?.span, this.#spanOf(rest))
     const words = this.#carried === undefined ? rest : continued(this.#carried.words, rest)
     this.#carried = { words, span }
+  }
+
+  #sessionOver(line: Line): void {
+    if (this.#isClosing) return this.#endClosed()
+    if (this.#nowMs() - line.openedMs > leastSessionMs) this.#replace(line)
+    else this.#broken('it ends each session at once')
   }
 
   /** Ends a connection that was to end. */
