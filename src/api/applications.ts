@@ -24,7 +24,7 @@ const applicationUsers = {
 } as const
 
 // An application reads these in its first hook; nothing here listens.
-const inDefaults = ' Sent to the call hook in `defaults.recognizer`; no speech is recognised yet.'
+const inDefaults = ' Sent to the call hook in `defaults.recognizer`.'
 
 export const applications = defineResource({
   name: 'Application',

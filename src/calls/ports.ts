@@ -60,7 +60,6 @@ export interface FallbackVoice {
   readonly voice?: string
 }
 
-/** Not used yet, as no speech is recognised; the application gets a note. */
 export type FallbackRecognizer = Omit<FallbackVoice, 'voice'>
 
 export interface ApplicationFacts {

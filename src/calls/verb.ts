@@ -8,6 +8,7 @@ export type { DialOutcome, DialRequest, DialTarget } from './verb/dial-request.t
 export type { HookForm } from './verb/hook-form.ts'
 export type {
   Answer,
+  BackgroundRequest,
   RecognizerForm,
   SpeechRules,
   TalkTranscription,

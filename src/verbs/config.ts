@@ -7,13 +7,13 @@ import { defineVerb, type Given } from './define/define-verb.ts'
 import { tokenStreams, toVoice } from './define/prompt.ts'
 import { decibels, hookFor, optional, recognizer, synthesizer, untilServed, vad } from './define/schemas.ts'
 import { audioServerTitle, streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
-import { nestedTranscription, toForm, toTranscription } from './define/recognizer.ts'
+import { backgroundProperties, toBackgroundQuestion } from './gather.ts'
+import { answerFields, nestedTranscription, toForm, toTranscription } from './define/recognizer.ts'
 import { toWishes, waitProperties } from './define/hook-wait.ts'
 import { applyRecord, record } from './define/record.ts'
 
 /** Options that applications depend on: ignoring them silently would be worse than a failure. */
 const refused = {
-  bargeIn: 'Keys interrupt the prompt of a `gather` (`dtmfBargein`), each of them by itself.',
   ttsStream: 'Give `say` the whole text, or speak by `listen` with `bidirectionalAudio`.',
   amd: inPlaceOf.machineDetection,
   noiseIsolation: inPlaceOf.leftOut,
@@ -33,6 +33,26 @@ const backgroundStream = Type.Object(
     title: audioServerTitle,
     description:
       'An audio server hears the call while the next verbs run, until you switch it off, the server ends it or the call ends. Answers the call. `enable: true` begins it again when the server has ended it.',
+  },
+)
+
+const bargeInOptions = Type.Object(
+  {
+    enable: Type.Boolean({
+      description: 'true begins it; one with the same `input` goes on undisturbed. false ends it.',
+    }),
+    sticky: optional.flag('Whether it begins again after each answer. Default false.'),
+    actionHook: Type.Optional(
+      hookFor(
+        'Sent with the answer, as by `gather`. The verbs of its answer run immediately, in place of those that run.',
+      ),
+    ),
+    ...backgroundProperties,
+  },
+  {
+    title: 'BargeIn',
+    description:
+      'While the next verbs run, the caller may say or press something at any time: it ends what is heard, and is sent to `actionHook`. A `gather` suspends it. Answers the call.',
   },
 )
 
@@ -65,7 +85,7 @@ const schema = Type.Object({
     'With boostAudioSignal or listen: opens early media (183) instead of answering the call.',
   ),
   ...waitProperties,
-  bargeIn: optional.anything(refusal('bargeIn')),
+  bargeIn: Type.Optional(bargeInOptions),
   ttsStream: optional.anything(refusal('ttsStream')),
   record: Type.Optional(record),
   listen: Type.Optional(backgroundStream),
@@ -119,7 +139,7 @@ export const config = defineVerb({
     { verb: 'say', text: 'In another voice, and louder.' },
   ],
   needs: 'nothing',
-  uses: ['settings', 'siprec', 'recording', 'sound', 'signalling', 'streams', 'hearing'],
+  uses: ['settings', 'siprec', 'recording', 'sound', 'signalling', 'streams', 'hearing', 'hooks'],
   schema,
   async execute(options, given) {
     const { settings, sound, signalling } = given
@@ -132,6 +152,7 @@ export const config = defineVerb({
     if (options.record !== undefined) await applyRecord(options.record, given)
     await switchStream(options, given)
     await switchTranscription(options, given)
+    await switchBargeIn(options, given)
     const first = (Object.keys(refused) as (keyof typeof refused)[]).find((name) => isWanted(options[name]))
     if (first !== undefined) throw notServed(`config: ${first}`, refused[first])
   },
@@ -178,6 +199,27 @@ async function switchTranscription(
   if (!earlyMedia) await signalling.answer()
   const isOpen = earlyMedia ? await signalling.startEarlyMedia() : !signalling.hasEnded
   if (isOpen) hearing.begin(toTranscription(transcribe))
+}
+
+async function switchBargeIn(
+  { bargeIn }: Options,
+  { hearing, hooks, settings, signalling }: Given<'hearing' | 'hooks' | 'settings' | 'signalling'>,
+): Promise<void> {
+  if (bargeIn === undefined) return
+  if (!bargeIn.enable) return hearing.listenNoMore()
+  await signalling.answer()
+  if (signalling.hasEnded) return
+  const { actionHook, sticky = false, input = ['speech'] } = bargeIn
+  const options = { ...bargeIn, input }
+  hearing.listenFor({
+    input: input.toSorted().join(),
+    isSticky: sticky,
+    question: toBackgroundQuestion(options, { hooks, settings }),
+    async onAnswer(answer, signal) {
+      if (actionHook === undefined) return
+      await hooks.event(actionHook, answerFields(answer, settings.wantsLatency), signal)
+    },
+  })
 }
 
 /** Returns false for an option that is switched off. */

@@ -1,10 +1,10 @@
 // The verb gather: asks a question that is answered by keys or by voice, with a prompt.
 import { Type } from '../lib/type.ts'
 import type { Static } from 'typebox'
-import { latencyFields, type Answer, type DigitRules } from '../calls/verb.ts'
+import type { Answer, BackgroundRequest, DigitRules, HookForm } from '../calls/verb.ts'
 import { defineVerb, type Given } from './define/define-verb.ts'
 import { toWishes, waitProperties } from './define/hook-wait.ts'
-import { toForm, toSpeechRules } from './define/recognizer.ts'
+import { answerFields, toForm, toSpeechRules } from './define/recognizer.ts'
 import { playProperties, playUrls, sayProperties, speak } from './define/prompt.ts'
 import { hookFor, optional, recognizer, replacingTheRest, vad } from './define/schemas.ts'
 
@@ -56,6 +56,18 @@ const schema = Type.Object({
 })
 
 type GatherOptions = Static<typeof schema>
+type DigitOptions = Pick<
+  GatherOptions,
+  | 'input'
+  | 'timeout'
+  | 'listenDuringPrompt'
+  | 'dtmfBargein'
+  | 'numDigits'
+  | 'minDigits'
+  | 'maxDigits'
+  | 'finishOnKey'
+  | 'interDigitTimeout'
+>
 
 const defaultTimeoutSeconds = 15
 
@@ -83,10 +95,53 @@ export const gather = defineVerb({
     digits.hide(options.sensitive)
     const answer = await askFor(options, given)
     if (answer.reason === 'stopped' || options.actionHook === undefined) return
-    const fields = fieldsOf(answer, settings.wantsLatency)
+    const fields = answerFields(answer, settings.wantsLatency)
     await hooks.ask(options.actionHook, fields, signal, toWishes(options, settings))
   },
 })
+
+/** The options of a gather that a question in the background has too. */
+export const backgroundProperties = {
+  input: schema.properties.input,
+  partialResultHook: schema.properties.partialResultHook,
+  finishOnKey: schema.properties.finishOnKey,
+  numDigits: schema.properties.numDigits,
+  minDigits: schema.properties.minDigits,
+  maxDigits: schema.properties.maxDigits,
+  interDigitTimeout: schema.properties.interDigitTimeout,
+  dtmfBargein: schema.properties.dtmfBargein,
+  minBargeinWordCount: schema.properties.minBargeinWordCount,
+}
+
+const background = Type.Object(backgroundProperties)
+
+export function toBackgroundQuestion(
+  options: Static<typeof background>,
+  { hooks, settings }: Pick<Given<'hooks' | 'settings'>, 'hooks' | 'settings'>,
+): BackgroundRequest['question'] {
+  const { partialResultHook, input } = options
+  const tell = teller(hooks)
+  return {
+    // It ends with the call, or by another `bargeIn`.
+    digits: toRules({ ...options, timeout: 0 }),
+    speech:
+      input?.includes('speech') === true
+        ? toSpeechRules(settings.recognition, { ...options, bargein: true })
+        : undefined,
+    recognizer: undefined,
+    onPartial: (speech) => tell(partialResultHook, { speech }),
+  }
+}
+
+/** Returns a function that sends a hook whose answer is ignored, unless an earlier one has none yet. */
+function teller(hooks: Given<'hooks'>['hooks']) {
+  let isSending = false
+  return (hook: HookForm | undefined, fields: Readonly<Record<string, unknown>>): void => {
+    if (hook === undefined || isSending) return
+    isSending = true
+    void hooks.tell(hook, fields).finally(() => (isSending = false))
+  }
+}
 
 function askFor(
   options: GatherOptions,
@@ -98,12 +153,10 @@ function askFor(
   const prompting = (promptSignal: AbortSignal): Promise<void> =>
     prompt(options, { ...given, signal: promptSignal })
   if (options.input?.includes('speech') !== true) return digits.collect({ rules, prompt: prompting, signal })
-  let isSending = false
-  const tell = (hook: typeof partialResultHook, fields: Readonly<Record<string, unknown>>): void => {
-    // Words that may still change are not worth waiting for.
-    if (hook === undefined || isSending || options.sensitive === true) return
-    isSending = true
-    void hooks.tell(hook, fields).finally(() => (isSending = false))
+  const send = teller(hooks)
+  // Words that may still change are not sent while keys are hidden.
+  const tell: typeof send = (hook, fields) => {
+    if (options.sensitive !== true) send(hook, fields)
   }
   return hearing.ask({
     digits: rules,
@@ -120,41 +173,12 @@ function askFor(
   })
 }
 
-function fieldsOf(
-  answer: Exclude<Answer, { reason: 'stopped' }>,
-  wantsLatency: boolean,
-): Readonly<Record<string, unknown>> {
-  switch (answer.reason) {
-    case 'digits':
-      return { reason: 'dtmfDetected', digits: answer.digits }
-    case 'timeout':
-      return { reason: 'timeout', ...tooFew(answer.digits) }
-    case 'speech':
-      return {
-        reason: 'speechDetected',
-        speech: answer.speech,
-        ...latencyFields(answer.latency_ms, wantsLatency),
-      }
-    case 'low-confidence':
-      return { reason: 'stt-low-confidence', speech: answer.speech }
-    case 'error':
-      return { reason: 'error', details: answer.details }
-    default:
-      return answer satisfies never
-  }
-}
-
-/** Returns the digits under a name of their own, since applications take `digits` for an entry. */
-function tooFew(digits: string): { readonly incomplete_digits?: string } {
-  return digits === '' ? {} : { incomplete_digits: digits }
-}
-
 async function prompt({ say, play }: GatherOptions, given: Given<'voice' | 'time'>): Promise<void> {
   if (say !== undefined) await speak(given, say)
   if (play !== undefined) await playUrls(given, play)
 }
 
-function toRules(options: GatherOptions): DigitRules {
+export function toRules(options: DigitOptions): DigitRules {
   const { numDigits, minDigits, maxDigits, finishOnKey, interDigitTimeout } = options
   const input = options.input ?? ['digits']
   return {

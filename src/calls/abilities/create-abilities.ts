@@ -75,6 +75,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     settings: leg.session.settings,
     recognition: needs.recognition,
     hooks,
+    silence: () => voice.cut(),
     clock,
     // One alert a call is enough for a recogniser that is not there; one that breaks is noted each time.
     onProblem: (error) =>
@@ -84,12 +85,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
   return {
     signalling: new LegSignalling(leg, notes),
     voice,
-    digits: createDigits({
-      leg,
-      clock,
-      onProblem: (error) => notes.problem(error),
-      onBargeIn: () => report('dtmf-bargein-detected'),
-    }),
+    digits: createDigits({ leg, hearing }),
     hearing,
     tracks: createTracks({ leg, voice, notes }),
     siprec: createSiprec({ leg, needs, notes }),

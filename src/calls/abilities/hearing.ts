@@ -3,6 +3,7 @@ import type { Recognition } from '../../contracts/recognition.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { DigitCollector } from '../digits/digit-collector.ts'
+import { BackgroundQuestion } from '../hearing/background-question.ts'
 import { chooseRecogniser } from '../hearing/choose-recogniser.ts'
 import { Ear, type EarOptions } from '../hearing/ear.ts'
 import { TranscriptHook, type TranscriptHookOptions } from '../hearing/transcript-hook.ts'
@@ -15,6 +16,7 @@ import { stopped } from '../session/stop.ts'
 import type { CallSettings } from '../verb/settings.ts'
 import type {
   Answer,
+  BackgroundRequest,
   Hearing,
   RecognizerForm,
   SpokenQuestion,
@@ -30,6 +32,8 @@ export interface HearingOptions {
   readonly recognition: Recognition
   readonly hooks: Pick<Asking, 'event' | 'tell'>
   readonly clock: Clock
+  /** Ends what the caller hears. */
+  readonly silence: () => void
   readonly onProblem: (error: AppError) => void
   /** Called when a key or words have ended the prompt. */
   readonly onBargeIn: (by: 'dtmf' | 'speech') => void
@@ -40,27 +44,58 @@ type Listener = Pick<
   'onHeard' | 'onFailed' | 'wantsPartials' | 'on' | 'channel' | 'onVendorEvent'
 >
 
+const noSpeech = { stopsPrompt: false, minBargeinWords: Infinity } as const
+
 export class LegHearing implements Hearing {
   readonly #options: HearingOptions
   /** The choice whose first recogniser has failed, until another is chosen. */
   #failedVendor: string | undefined
+  #background: BackgroundQuestion | undefined
 
   constructor(options: HearingOptions) {
     this.#options = options
   }
 
   async ask(question: SpokenQuestion): Promise<Answer> {
+    const background = this.#background
+    background?.suspend()
+    try {
+      return await this.#ask(question)
+    } finally {
+      background?.resume()
+    }
+  }
+
+  listenFor(request: BackgroundRequest): void {
+    const { leg, silence } = this.#options
+    if (this.#background?.isListening === true && this.#background.input === request.input) return
+    this.#background?.end()
+    this.#background = new BackgroundQuestion({
+      request,
+      ask: (question) => this.#ask(question),
+      silence,
+      signal: leg.signal,
+    })
+  }
+
+  listenNoMore(): void {
+    this.#background?.end()
+    this.#background = undefined
+  }
+
+  async #ask(question: SpokenQuestion): Promise<Answer> {
     const { leg, clock, onProblem, onBargeIn } = this.#options
     const { recognizer, signal, prompt, digits: digitRules } = question
     const speaking = new AbortController()
     const bargeIn = (by: 'dtmf' | 'speech') => (): void => {
       if (speaking.signal.aborted) return
       onBargeIn(by)
+      question.onBargeIn?.()
       speaking.abort(stopped('barged-in'))
     }
     const digits = new DigitCollector({ rules: digitRules, clock, onBargeIn: bargeIn('dtmf') })
     const speech = new SpeechCollector({
-      rules: question.speech,
+      rules: question.speech ?? noSpeech,
       clock,
       onBargeIn: bargeIn('speech'),
       onWords: () => digits.waitAgain(),
@@ -68,7 +103,7 @@ export class LegHearing implements Hearing {
     let ear: Ear | undefined
     let isListening = false
     const listen = (): void => {
-      if (isListening) return
+      if (isListening || question.speech === undefined) return
       isListening = true
       ear = this.#listen('gather', recognizer, {
         wantsPartials: true,

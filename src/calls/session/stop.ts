@@ -7,7 +7,8 @@ const causes = {
   'answered-elsewhere': 'another one has taken the call',
   parted: 'the two have parted',
   'timed-out': 'the time for it is over',
-  'barged-in': 'a key was pressed',
+  'barged-in': 'a key was pressed, or something was said',
+  suspended: 'a question of a verb took its place',
   done: 'nothing of it is left to do',
 } as const
 

@@ -58,14 +58,28 @@ export type Answer =
 export interface SpokenQuestion {
   /** Of keys, and of the whole question. */
   readonly digits: DigitRules
-  readonly speech: SpeechRules
+  /** Undefined: words are no answer, and no recogniser listens. */
+  readonly speech: SpeechRules | undefined
   readonly recognizer: RecognizerForm | undefined
   readonly prompt?: (signal: AbortSignal) => Promise<void>
   /** Called with words that may still change, if they are wanted. */
   readonly onPartial?: (speech: SpeechResult) => void
   /** Called with the end of a turn that the vendor may withdraw, and with its withdrawal. */
   readonly onTurnSign?: (speech: SpeechResult) => void
+  /** Called when a key or words end the prompt. */
+  readonly onBargeIn?: () => void
   readonly signal: AbortSignal
+}
+
+/** A question beside other verbs. */
+export interface BackgroundRequest {
+  /** The kinds of answer, as a text: a request with the same ones does not replace it. */
+  readonly input: string
+  /** Whether it is asked again after each answer. */
+  readonly isSticky: boolean
+  readonly question: Pick<SpokenQuestion, 'digits' | 'speech' | 'recognizer' | 'onPartial'>
+  /** Sends the answer to the application. `signal`: that of the call. Never rejects. */
+  readonly onAnswer: (answer: Exclude<Answer, { reason: 'stopped' }>, signal: AbortSignal) => Promise<void>
 }
 
 /** A transcription, whose words go to a hook. */
@@ -90,4 +104,7 @@ export interface Hearing {
   /** Transcribes beside the running verbs, in place of an earlier one. Failures are journalled. */
   begin(request: Transcription): void
   end(): void
+  /** Asks beside the running verbs, in place of an earlier one with another input. */
+  listenFor(request: BackgroundRequest): void
+  listenNoMore(): void
 }

@@ -5,6 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { PlayResult } from '../../media/media.ts'
 import type { CallSettings } from '../verb/settings.ts'
 import type { Leg } from '../leg/leg.ts'
+import { stopped } from '../session/stop.ts'
 import type { CallScript } from '../ports.ts'
 import type { Notes, PlayRequest, SayRequest, SoundPiece, Speaking, Voice } from '../verb/abilities.ts'
 import { playPrompt, type Piece, type Prompt } from './prompt-player.ts'
@@ -29,12 +30,14 @@ const silence = /^silence_stream:\/\/(\d{1,9})/
 export class LegVoice implements Speaking {
   readonly #options: LegVoiceOptions
   #usesFallback = false
+  #cutting = new AbortController()
 
   constructor(options: LegVoiceOptions) {
     this.#options = options
   }
 
-  say({ texts, voice, rounds, signal }: SayRequest): Promise<PlayResult> {
+  say({ texts, voice, rounds, signal: given }: SayRequest): Promise<PlayResult> {
+    const signal = this.#untilCut(given)
     const pieces = texts.map(
       (text): Piece =>
         toSilence(text) ??
@@ -43,12 +46,23 @@ export class LegVoice implements Speaking {
     return this.#play({ pieces, rounds, signal })
   }
 
-  play({ urls, offsetMs, rounds, signal }: PlayRequest): Promise<PlayResult> {
+  play({ urls, offsetMs, rounds, signal: given }: PlayRequest): Promise<PlayResult> {
+    const signal = this.#untilCut(given)
     const pieces = urls.map((url, index): Piece => {
       const borrow = (): Promise<BorrowedClip> => this.#fetch(url, signal)
       return toSilence(url) ?? (offsetMs === undefined || index > 0 ? { borrow } : { borrow, offsetMs })
     })
     return this.#play({ pieces, rounds, signal })
+  }
+
+  /** Ends what is said or played now. The verb that does it ends as if it had been heard. */
+  cut(): void {
+    this.#cutting.abort(stopped('barged-in'))
+    this.#cutting = new AbortController()
+  }
+
+  #untilCut(signal: AbortSignal): AbortSignal {
+    return AbortSignal.any([signal, this.#cutting.signal])
   }
 
   /** Returns the clip of a piece, which the borrower must give back. Throws as `say` and `play` do. */

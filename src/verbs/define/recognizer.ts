@@ -1,6 +1,12 @@
 // The options of verbs that recognise speech, and the fields of their hooks.
 import type { Static } from 'typebox'
-import type { RecognizerForm, SpeechRules, Transcription } from '../../calls/verb.ts'
+import {
+  latencyFields,
+  type Answer,
+  type RecognizerForm,
+  type SpeechRules,
+  type Transcription,
+} from '../../calls/verb.ts'
 import { Type } from '../../lib/type.ts'
 import { hookFor, optional, recognizer } from './schemas.ts'
 
@@ -31,6 +37,36 @@ export function toSpeechRules(
     terminationKey: form.asrDtmfTerminationDigit,
     minConfidence: form.minConfidence,
   }
+}
+
+/** Returns what the hook of a question is sent. */
+export function answerFields(
+  answer: Exclude<Answer, { reason: 'stopped' }>,
+  wantsLatency: boolean,
+): Readonly<Record<string, unknown>> {
+  switch (answer.reason) {
+    case 'digits':
+      return { reason: 'dtmfDetected', digits: answer.digits }
+    case 'timeout':
+      return { reason: 'timeout', ...tooFew(answer.digits) }
+    case 'speech':
+      return {
+        reason: 'speechDetected',
+        speech: answer.speech,
+        ...latencyFields(answer.latency_ms, wantsLatency),
+      }
+    case 'low-confidence':
+      return { reason: 'stt-low-confidence', speech: answer.speech }
+    case 'error':
+      return { reason: 'error', details: answer.details }
+    default:
+      return answer satisfies never
+  }
+}
+
+/** Returns the digits under a name of their own, since applications take `digits` for an entry. */
+function tooFew(digits: string): { readonly incomplete_digits?: string } {
+  return digits === '' ? {} : { incomplete_digits: digits }
 }
 
 export const transcriptionHookText =
