@@ -114,17 +114,20 @@ describe('the log of an account with enable_debug_log', () => {
     expect(text()).not.toContain('s3cret')
   })
 
-  it('names a key, a tag, an alert and the headers of a BYE without what is in them', () => {
+  it('names a key, words, a tag, an alert and the headers of a BYE without what is in them', () => {
     const lines: Line[] = []
     const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) })
     const own = createCallLog(log, { call_sid: 'c', account_sid: 'a' }, { enable_debug_log: true })
     logFact(own, { type: 'digit', digit: '7', duration_ms: 100, source: 'rtp' })
+    const heard = { recogniser: 'gather', vendor: 'deepgram', language: 'en', channel: 1, confidence: 1 }
+    logFact(own, { type: 'heard', ...heard, transcript: '4711' })
     logFact(own, { type: 'tagged', data: { pin: '4711' } })
     logFact(own, { type: 'alerted', message: '4711' })
     const ended = { call_status: 'completed', sip_status: 200, sip_reason: 'OK' } as const
     logFact(own, { type: 'status', ...ended, headers: { x_pin: '4711' } })
     expect(lines.map(({ fact, facts }) => [fact, facts])).toEqual([
       ['digit', { duration_ms: 100, source: 'rtp' }],
+      ['heard', heard],
       ['tagged', undefined],
       ['alerted', undefined],
       ['status', ended],

@@ -18,10 +18,18 @@ export function createCallLog(
 
 /**
  * The fields of facts that are not logged. Content from people and applications is in the journal, which only its
- * account reads. The log has other readers and is often kept elsewhere, so it gets no SIP text, keys, tags, headers or
- * messages.
+ * account reads. The log has other readers and is often kept elsewhere, so it gets no SIP text, keys, words, tags,
+ * headers or messages.
  */
-const leftOut: ReadonlySet<string> = new Set(['type', 'raw', 'digit', 'data', 'headers', 'message'])
+const leftOut: ReadonlySet<string> = new Set([
+  'type',
+  'raw',
+  'digit',
+  'transcript',
+  'data',
+  'headers',
+  'message',
+])
 
 /** Logs a fact at level debug. The journal never passes facts beyond its bound, so the log has the same bound. */
 export function logFact(log: Logger | undefined, fact: JournalFact): void {
