@@ -31,9 +31,9 @@ const meanings: Readonly<Record<SentFrame['type'], string>> = {
   'call:status':
     'A leg of the call has changed, also one that it dials (`direction` outbound, with `parent_call_sid`). Not sent if `call_status_hook` is an HTTP URL. Sent at most once: a message that has not been sent when the process dies is lost, but its fact is in the journal.',
   'verb:status':
-    'The progress of the running verb; only after `config` with `notifyEvents`. `starting` and `finished` have its `name`; all others have it as `verb`: `start-playback`, then `stop-playback` at the end of the prompt or `kill-playback` if something ended it earlier; `dtmf-bargein-detected`, if that was a key; `synthesized-audio`, when a text has become sound, with its `characters` and `elapsed_ms`, and with `vendor` and `language` if they are set. `speech-bargein-detected` is never sent: speech recognition is not served yet.',
+    'The progress of the running verb; only after `config` with `notifyEvents`. `starting` and `finished` have its `name`; all others have it as `verb`: `start-playback`, then `stop-playback` at the end of the prompt or `kill-playback` if something ended it earlier; `dtmf-bargein-detected` or `speech-bargein-detected`, if that was a key or words; `synthesized-audio`, when a text has become sound, with its `characters` and `elapsed_ms`, and with `vendor` and `language` if they are set.',
   'jambonz:error':
-    'Your message makes no sense (`InvalidMessage`) or cannot be carried out (`InvalidCommand`, with the `code` of the error and its `cure`). The call continues unchanged.',
+    'Your message makes no sense (`InvalidMessage`) or cannot be carried out (`InvalidCommand`, with the `code` of the error and its `cure`): the call continues unchanged. Or a recogniser cannot be had or has failed (`ASR error`, with `details`, `verb`, `id`, and `failover`: `in progress` if the fallback takes its place, else `not available`).',
 }
 
 /** Messages from the platform. */

@@ -109,8 +109,8 @@ export interface Recognising {
 
 /** The thread that recognisers run in. */
 export interface Recognisers {
-  /** Reports whether there is a recogniser of this vendor. */
-  hears(vendor: string): boolean
+  /** Returns why no recogniser hears for this vendor, with what to take instead, or undefined if one does. */
+  whyNot(vendor: string): string | undefined
   /** Throws AppError overloaded or account_share. Events come only after it has returned. */
   recognise(order: RecognitionOrder, onEvent: (event: RecognitionEvent) => void): Recognising
 }

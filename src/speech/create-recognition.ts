@@ -33,8 +33,8 @@ export function createRecognition({ recognisers, credentials }: RecognitionOptio
   return {
     async begin(request, onEvent) {
       const vendor = sameVendor[request.vendor] ?? request.vendor
-      if (!recognisers.hears(vendor))
-        throw new AppError('recognizer_unknown', `${vendor} is not a vendor that can recognise speech here`)
+      const because = recognisers.whyNot(vendor)
+      if (because !== undefined) throw new AppError('recognizer_unknown', because)
       const settings = await settingsFor(request, vendor)
       const { account_sid: _account, label: _label, ...order } = request
       return recognisers.recognise({ ...order, vendor, settings }, onEvent)

@@ -14,6 +14,7 @@ import type {
   Recognising,
 } from '../contracts/recognition.ts'
 import { vendorOfEars } from './recognition/index.ts'
+import { adviceFor } from './recognition/not-heard.ts'
 import type { FromThread, ThreadSetup, ToThread } from './messages.ts'
 import { ThreadWatch } from './thread-watch.ts'
 import {
@@ -163,7 +164,10 @@ export function createStreams(options: StreamsOptions): Streams & Recognisers & 
         close: () => post({ kind: 'close', id }),
       }
     },
-    hears: (vendor) => vendorOfEars(vendor) !== undefined,
+    whyNot: (vendor) =>
+      vendorOfEars(vendor) === undefined
+        ? (adviceFor(vendor) ?? `${vendor} is not a vendor that can recognise speech here`)
+        : undefined,
     recognise(order: RecognitionOrder, onEvent): Recognising {
       const lost = (because: string): RecognitionEvent => ({
         type: 'ended',

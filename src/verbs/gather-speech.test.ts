@@ -381,6 +381,31 @@ describe('the recogniser', () => {
     ])
   })
 
+  it('is reported to an application over WebSocket when it fails, with what takes its place', async () => {
+    const engine = createScriptedEngine(parseVerbs)
+    engine.application = {
+      ...application,
+      call_hook: { url: 'ws://app.test/ws', method: 'POST', username: null, password: null },
+      speech_recognizer_vendor: 'deepgram',
+      fallback_recognizer: { vendor: 'google' },
+    }
+    engine.ring()
+    await turns()
+    const [socket] = engine.sockets.opened
+    socket?.ack(socket.last('session:new'), [{ ...gather, id: 'menu' }])
+    await turns()
+    for (const vendor of [0, 1]) {
+      engine.recognition.all[vendor]?.end({ by: 'failed', because: 'it broke' })
+      await turns()
+    }
+    const told = socket?.typed('jambonz:error').map(({ data }) => data)
+    const error = { msg: 'ASR error', details: 'it broke', verb: 'gather', id: 'menu' }
+    expect(told).toEqual([
+      { ...error, failover: 'in progress' },
+      { ...error, failover: 'not available' },
+    ])
+  })
+
   it('answers reason error when none is left', async () => {
     const { ear, said } = await run()
     ear().end({ by: 'failed', because: 'deepgram refused the key' })

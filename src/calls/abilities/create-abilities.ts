@@ -77,9 +77,20 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     hooks,
     silence: () => voice.cut(),
     clock,
-    // One alert a call is enough for a recogniser that is not there; one that breaks is noted each time.
-    onProblem: (error) =>
-      error.code === 'recognizer_unknown' ? notes.goWithout(error) : notes.problem(error),
+    onProblem: (error) => notes.problem(error),
+    onDeaf(error, hasFallback) {
+      // One alert a call is enough for a recogniser that is not there; one that breaks is noted each time.
+      if (error.code === 'recognizer_unknown') notes.goWithout(error)
+      else notes.problem(error)
+      const { id, name: verb } = options.queue.current ?? {}
+      application.tellError(leg.call_sid, {
+        msg: 'ASR error',
+        details: error.message,
+        failover: hasFallback ? 'in progress' : 'not available',
+        ...(verb === undefined ? {} : { verb }),
+        ...(id === undefined ? {} : { id }),
+      })
+    },
     onBargeIn: (by) => report(`${by}-bargein-detected`),
   })
   return {

@@ -34,7 +34,10 @@ export interface HearingOptions {
   readonly clock: Clock
   /** Ends what the caller hears. */
   readonly silence: () => void
+  /** Called with the failure of a prompt or of a recogniser. */
   readonly onProblem: (error: AppError) => void
+  /** Called when a recogniser cannot be had or has failed: `hasFallback` if another takes its place. */
+  readonly onDeaf: (error: AppError, hasFallback: boolean) => void
   /** Called when a key or words have ended the prompt. */
   readonly onBargeIn: (by: 'dtmf' | 'speech') => void
 }
@@ -218,7 +221,7 @@ export class LegHearing implements Hearing {
 
   /** Returns undefined if no recogniser is chosen anywhere; `onFailed` was called then. */
   #listen(name: string, form: RecognizerForm | undefined, listener: Listener): Ear | undefined {
-    const { leg, script, settings, recognition, clock, onProblem } = this.#options
+    const { leg, script, settings, recognition, clock, onDeaf } = this.#options
     try {
       const choice = chooseRecogniser(form, settings.current.recognition, script)
       const key = JSON.stringify(choice.first)
@@ -230,13 +233,13 @@ export class LegHearing implements Hearing {
         choice,
         recognition,
         clock,
-        onProblem,
+        onProblem: onDeaf,
         usesFallback: this.#failedVendor !== undefined,
         onFallback: () => (this.#failedVendor = key),
       })
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      onProblem(error)
+      onDeaf(error, false)
       listener.onFailed(error)
       return undefined
     }

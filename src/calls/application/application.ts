@@ -66,4 +66,6 @@ export interface Application extends Answerer {
   successor(form: HookForm): Successor
   /** Reports the progress of a verb, if the application has asked for that. */
   tellVerb(event: Readonly<Record<string, unknown>>): void
+  /** Reports a fault, if the application has a WebSocket. */
+  tellError(call_sid: string, data: object): void
 }

@@ -36,7 +36,7 @@ export interface EarOptions {
   readonly onHeard: (speech: SpeechResult, details: HeardDetails) => void
   readonly onVendorEvent?: (event: object) => void
   /** Called with the failure of a recogniser. */
-  readonly onProblem: (error: AppError) => void
+  readonly onProblem: (error: AppError, hasFallback: boolean) => void
   /** Called when the second recogniser takes over. */
   readonly onFallback: () => void
   /** Called once, when no recogniser is left. */
@@ -186,8 +186,9 @@ export class Ear {
   #lose(error: AppError): void {
     const { leg, choice } = this.#options
     if (this.#isClosed) return this.#end()
-    if (!leg.hasEnded) this.#options.onProblem(error)
-    if (choice.fallback !== undefined && !this.#hasFallenBack) {
+    const hasFallback = choice.fallback !== undefined && !this.#hasFallenBack
+    if (!leg.hasEnded) this.#options.onProblem(error, hasFallback)
+    if (hasFallback) {
       this.#hasFallenBack = true
       this.#options.onFallback()
       return void this.#open()
