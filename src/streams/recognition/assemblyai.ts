@@ -121,6 +121,7 @@ class Turns {
     const isEnd = memberOf(message, 'end_of_turn') === true
     const words = wordsIn(message, isEnd)
     if (!isEnd) return [...former, words]
+    if (words.text === '') return former
     if (this.#isFormatted && memberOf(message, 'turn_is_formatted') !== true) {
       this.#raw = words
       this.#rawOrder = order

@@ -71,7 +71,7 @@ describe('ElevenLabs', () => {
 
   it('ends with a commit and its words', async () => {
     const { call, line } = await open()
-    await call.voice(100)
+    await call.voice(400)
     call.recogniser.close()
     await until('the commit', () => line.texts.at(-1)?.['commit'] === true)
     line.say({ message_type: 'committed_transcript', text: 'bye' })
@@ -79,6 +79,15 @@ describe('ElevenLabs', () => {
     expect((await call.ended()).by).toBe('closed')
     expect(performance.now() - startMs).toBeLessThan(1400)
     expect(call.finals).toEqual(['bye'])
+  })
+
+  it('is not asked to commit less audio than it takes', async () => {
+    const { call, line } = await open()
+    await call.voice(100)
+    call.recogniser.finalize()
+    expect((await call.close()).by).toBe('closed')
+    await line.closed
+    expect(line.texts.some(({ commit }) => commit === true)).toBe(false)
   })
 
   it('is kept alive by empty audio', async () => {

@@ -8,7 +8,10 @@ import { addQuery, demandKey, withScheme } from './vendor-options.ts'
 
 const publicAddress = 'wss://api.elevenlabs.io'
 const presetModel = 'scribe_v2_realtime'
+const bytesOfSample = 2
 const keepAliveMs = 10_000
+/** A commit of less audio is refused. */
+const leastCommitMs = 300
 
 const parameters: Readonly<Record<string, string>> = {
   includeTimestamps: 'include_timestamps',
@@ -42,22 +45,33 @@ export const elevenlabs: VendorOfEars = {
       ? 'committed_transcript_with_timestamps'
       : 'committed_transcript'
     let isEnding = false
+    /** The audio since the last commit, or more: when the vendor committed by itself is not known exactly. */
+    let sinceMs = 0
+    const commit = (): readonly string[] => {
+      if (sinceMs < leastCommitMs) return []
+      sinceMs = 0
+      return [chunk(nothing, true)]
+    }
     return {
       url: addressOf(order),
       headers: { 'xi-api-key': demandKey('elevenlabs', order) ?? '' },
       rate: side.rate,
       first: [],
-      encode: (octets) => chunk(octets),
+      encode(octets) {
+        sinceMs += (octets.length * 1000) / (bytesOfSample * side.rate)
+        return chunk(octets)
+      },
       hear(message) {
         const heard = heardIn(readJson(message), committed)
-        const isLast = isEnding && heard.some((one) => one.type === 'words' && one.isFinal)
-        return isLast ? [...heard, { type: 'done' }] : heard
+        if (!heard.some((one) => one.type === 'words' && one.isFinal)) return heard
+        sinceMs = 0
+        return isEnding ? [...heard, { type: 'done' }] : heard
       },
       keepAlive: { frame: chunk(nothing), everyMs: keepAliveMs },
-      finalize: () => chunk(nothing, true),
+      finalize: () => commit()[0],
       end() {
         isEnding = true
-        return [chunk(nothing, true)]
+        return commit()
       },
       refusedBy: (code) => (code === 1008 ? 'elevenlabs refused the key or a parameter' : undefined),
     }

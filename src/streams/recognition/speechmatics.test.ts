@@ -77,8 +77,8 @@ describe('Speechmatics', () => {
       vendorOptions: { transcription_config: { conversation_config: {}, max_delay: 2 } },
     })
     line.say({ message: 'RecognitionStarted' })
-    line.say(piece('AddTranscript', 'one '))
-    line.say(piece('AddTranscript', 'two '))
+    line.say(piece('AddTranscript', 'one ', 0, 1))
+    line.say(piece('AddTranscript', 'two ', 1, 2))
     await call.results(2)
     expect(call.finals).toEqual(['one', 'two'])
     expect(line.texts[0]).toMatchObject({ transcription_config: { max_delay: 2, enable_partials: true } })

@@ -90,6 +90,7 @@ function hasTrigger(config: unknown): boolean {
 class Utterances {
   readonly #hasEnds: boolean
   readonly #utterance = new Utterance('')
+  #lastMs = -1
 
   constructor(hasEnds: boolean) {
     this.#hasEnds = hasEnds
@@ -103,6 +104,7 @@ class Utterances {
       case 'AddPartialTranscript':
         return [this.#utterance.with(wordsIn(message))]
       case 'AddTranscript':
+        if (!this.#isNew(wordsIn(message))) return []
         this.#utterance.add(wordsIn(message))
         if (!this.#hasEnds) return this.#end(message)
         return [this.#utterance.with({ ...wordsIn(message), text: '' })]
@@ -122,6 +124,13 @@ class Utterances {
       default:
         return []
     }
+  }
+
+  /** Reports whether a piece goes on after the last one. */
+  #isNew({ startMs = 0, endMs = 0, text }: HeardWords): boolean {
+    if (text === '' || startMs < this.#lastMs) return false
+    this.#lastMs = endMs
+    return true
   }
 
   rest(): HeardWords | undefined {
