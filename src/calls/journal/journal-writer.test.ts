@@ -86,4 +86,38 @@ describe('JournalWriter', () => {
     for (let count = 0; count < 100; count++) journal.note({ type: 'verb-started', verb: 'pause', id })
     expect(journal.events.length).toBeLessThan(20)
   })
+
+  describe('of a call whose words are recognised without end', () => {
+    const heard = (transcript: string) =>
+      ({
+        type: 'heard',
+        recogniser: 'background',
+        vendor: 'deepgram',
+        language: 'en-US',
+        channel: 1,
+        transcript,
+        confidence: 0.9,
+      }) as const
+
+    it.each([
+      ['many short words', 'yes', 3000],
+      ['few long ones', 'x'.repeat(50_000), 16],
+    ])('keeps what else happens, and says once that words are missing: %s', (_, words, kept) => {
+      const { journal } = open()
+      for (let count = 0; count < 5000; count++) journal.note(heard(words))
+      const typesOf = () => journal.events.map(({ type }) => type)
+      expect(typesOf().filter((type) => type === 'heard')).toHaveLength(kept)
+      for (let count = 0; count < 500; count++) journal.note(note)
+      journal.note(heard(words))
+      const billed = { by: 'closed', because: 'the call has ended', audio_ms: 9, socket_ms: 9 } as const
+      journal.note({ type: 'recognition-ended', recogniser: 'background', vendor: 'deepgram', ...billed })
+      journal.add({ type: 'ended', termination_reason: 'caller hungup' })
+      expect(typesOf().slice(-2)).toEqual(['recognition-ended', 'ended'])
+      expect(typesOf().filter((type) => type === 'note')).toHaveLength(500)
+      expect(journal.events.filter(({ type }) => type === 'truncated')).toEqual([
+        expect.objectContaining({ of: 'words' }),
+      ])
+      expect(journal.events.every(({ seq }, index) => seq === index + 1)).toBe(true)
+    })
+  })
 })

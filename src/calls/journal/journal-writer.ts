@@ -20,6 +20,8 @@ import { factsOf, reduce, toRecentCall, type CallFacts } from './projection.ts'
 /** The bounds of a journal. A day-long call with a chatty phone stays below both; a flood does not. */
 const maxEvents = 4000
 const maxBytes = 1_048_576
+/** The part of both that words may fill. A transcript of hours leaves room for the rest of the call. */
+const partOfWords = 0.75
 /** The size of an event without its longest part. An estimate is enough for a bound. */
 const eventBytes = 120
 
@@ -61,6 +63,9 @@ export class JournalWriter {
   #written = 0
   #isScheduled = false
   #isTruncated = false
+  #words = 0
+  #wordBytes = 0
+  #areWordsTruncated = false
   #isClosed = false
   #dialog: string | undefined
 
@@ -97,12 +102,20 @@ export class JournalWriter {
     this.#hidesDigits = isHidden
   }
 
+  get #hasRoomForWords(): boolean {
+    return this.#words < maxEvents * partOfWords && this.#wordBytes < maxBytes * partOfWords
+  }
+
   /** Adds an event on which no derived facts depend. It is left out once the journal is full. */
   note(fact: JournalFact): void {
     if (this.#isTruncated) return
     if (this.#count >= maxEvents || this.#bytes >= maxBytes) {
       this.#isTruncated = true
       this.#append({ type: 'truncated' })
+    } else if (fact.type === 'heard' && !this.#hasRoomForWords) {
+      if (this.#areWordsTruncated) return
+      this.#areWordsTruncated = true
+      this.#append({ type: 'truncated', of: 'words' })
     } else {
       this.#append(fact)
     }
@@ -138,7 +151,12 @@ export class JournalWriter {
     if (fact.type === 'tagged' && this.#isTruncated) return
     this.#events.push(event)
     this.#count++
-    this.#bytes += weightOf(fact)
+    const bytes = weightOf(fact)
+    this.#bytes += bytes
+    if (fact.type === 'heard') {
+      this.#words += 1
+      this.#wordBytes += bytes
+    }
     logFact(this.#log, fact)
   }
 

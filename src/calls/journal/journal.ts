@@ -249,8 +249,11 @@ export type EndedFact = {
   readonly because?: string | undefined
 }
 
-/** The journal has reached its bound. From here on it has only facts that the record depends on. */
-export type TruncatedFact = { readonly type: 'truncated' }
+/**
+ * The journal has reached its bound. From here on it has only facts that the record depends on; with `of: words` all
+ * facts but `heard`.
+ */
+export type TruncatedFact = { readonly type: 'truncated'; readonly of?: 'words' }
 
 /** The facts that derived records depend on. They are kept beyond the bound. A call has only a few of them. */
 export type EssentialFact =
