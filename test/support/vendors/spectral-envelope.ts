@@ -5,11 +5,18 @@ export const bands = 32
 const windowMs = 32
 const lowestHz = 120
 const highestHz = 3_400
-/** Bands are kept within 30 dB of the loudest, below which the noise of mu-law is. */
-const dynamicRange = 1e-3
-/** Silence in dB, of which a full scale sine is -3: nothing is louder, or voice of late by much, or noise of late not by some. */
-const silence = { most: -60, belowVoice: 38, aboveNoise: 10 }
-/** How fast what is of late is forgotten, in dB a window. */
+/** Bands are kept within 20 dB of the loudest, below which noise may be. */
+const dynamicRange = 1e-2
+/**
+ * Sound is voice above each of these, in dB (a full scale sine has -3): a level, one that is this far below the recent
+ * voice, and one that is this far above the recent noise.
+ */
+const threshold = { level: -50, belowVoice: 38, aboveNoise: 8 }
+/** The level of speech that is not known yet. */
+const usualDb = -15
+/** Noise is not louder than this when sound begins, which may be in the middle of a word. */
+const mostNoiseDb = -30
+/** How fast recent levels are forgotten, in dB a window. */
 const forgotten = 0.05
 
 export interface Shape {
@@ -29,8 +36,10 @@ export class SpectralEnvelope {
   readonly #im: Float64Array
   readonly #pending: Float64Array
   #filled = 0
-  #quietest = silence.most
-  #loudest = silence.most
+  /** The power of each band where there is no voice, which is taken away from that of the voice. */
+  readonly #noise = new Float64Array(bands)
+  #quietest = mostNoiseDb
+  #loudest = usualDb
 
   constructor(sampleRate: number, hopMs: number) {
     this.#window = (sampleRate * windowMs) / 1000
@@ -80,12 +89,18 @@ export class SpectralEnvelope {
     const level = 10 * Math.log10((2 * power) / (0.375 * this.#window ** 2) + 1e-12)
     this.#quietest = Math.min(level, this.#quietest + forgotten)
     this.#loudest = Math.max(level, this.#loudest - forgotten)
-    const { most, belowVoice, aboveNoise } = silence
-    const isVoiced = level > Math.max(most, this.#loudest - belowVoice, this.#quietest + aboveNoise)
-    if (!isVoiced) return { bands: shape.fill(0), isVoiced, level }
+    const { level: least, belowVoice, aboveNoise } = threshold
+    const isVoiced = level > Math.max(least, this.#loudest - belowVoice, this.#quietest + aboveNoise)
+    if (!isVoiced) {
+      for (let band = 0; band < bands; band += 1)
+        this.#noise[band]! += (shape[band]! - this.#noise[band]!) / 8
+      return { bands: shape.fill(0), isVoiced, level }
+    }
     let sum = 0
-    for (let band = 0; band < bands; band += 1)
-      sum += shape[band] = Math.log((shape[band] ?? 0) + dynamicRange * loudest)
+    for (let band = 0; band < bands; band += 1) {
+      const own = Math.max(0, shape[band]! - 2 * this.#noise[band]!)
+      sum += shape[band] = Math.log(own + dynamicRange * loudest)
+    }
     for (let band = 0; band < bands; band += 1) shape[band]! -= sum / bands
     return { bands: shape, isVoiced, level }
   }

@@ -53,11 +53,15 @@ const longestChoiceFrames = 60
 const slack = 12
 const kept = 6
 /** Below these, sound is not that of a clip. Other speech of the same voice reaches more by chance, the shorter it is. */
-const least = { goingOn: 0.5, word: 0.6, clip: 0.65, anyPlace: 0.72 }
+const least = { goingOn: 0.5, word: 0.68, clip: 0.77, anyPlace: 0.84, sureClip: 0.8, wordOfSureClip: 0.4 }
+/** Frames that say something of a clip, without which it is not chosen. */
+const leastCounted = 8
 /** A short word is judged with what is around it. */
 const wordFrames = 8
+/** A word of fewer frames that say something is heard if the clip is sure. */
+const leastWordFrames = 4
 /** Sound that is quieter than the loudest of its clip by this is not compared: it may drown in the noise of mu-law. */
-const loudDb = 30
+const loudDb = 24
 const [silent, quiet, loud] = [0, 1, 2]
 /** A pause in a clip after which voice begins as at its start. */
 const pauseFrames = 6
@@ -203,15 +207,16 @@ export class SttEngine {
     if (utterance === undefined) return
     const now = this.#base + this.#frames.length - 1
     utterance.chosenAt = now
-    utterance.words = [...this.#words()]
-    this.#hypotheses = []
-    const isFirst = start === utterance.start
-    let found = isFirst ? this.#search(start, (clip) => this.#beginnings(clip, start)) : []
-    if (meanOf(found[0]) < least.clip) {
-      found = this.#search(start, everywhere)
-      if (meanOf(found[0]) < least.anyPlace) return
+    if (now - utterance.start < longestChoiceFrames) {
+      const begun = this.#search(utterance.start, (clip) => this.#beginnings(clip, utterance.start))
+      if (meanOf(begun[0]) >= least.clip) {
+        this.#hypotheses = begun
+        return
+      }
     }
-    this.#hypotheses = found
+    utterance.words = [...this.#words()]
+    const found = this.#search(start, everywhere)
+    this.#hypotheses = meanOf(found[0]) < least.anyPlace ? [] : found
   }
 
   /** Returns where voice begins in the clip, and where it goes on after a pause that ended an utterance. */
@@ -228,7 +233,7 @@ export class SttEngine {
       let place = 0
       let mean = -1
       for (const candidate of placesOf(clip)) {
-        const agreed = this.#compare(clip, candidate - 2 * start, start, end)
+        const agreed = this.#compare(clip, candidate - 2 * start, start, end) ?? 0
         if (agreed > mean) [place, mean] = [candidate, agreed]
       }
       best.push({ clip, place, mean })
@@ -253,11 +258,11 @@ export class SttEngine {
   /** Returns the lag near the given one at which the sound agrees best. */
   #refine(clip: PreparedClip, lag: number, start: number, end: number): number {
     const near = [lag, lag - 1, lag + 1, lag - 2, lag + 2]
-    const means = near.map((one) => this.#compare(clip, one, start, end))
+    const means = near.map((one) => this.#compare(clip, one, start, end) ?? 0)
     return near[means.indexOf(Math.max(...means))] ?? lag
   }
 
-  #compare(clip: PreparedClip, lag: number, start: number, end: number): number {
+  #compare(clip: PreparedClip, lag: number, start: number, end: number, leastFrames = 1): number | undefined {
     let sum = 0
     let counted = 0
     for (let at = start; at < end; at += 1) {
@@ -267,14 +272,15 @@ export class SttEngine {
       counted += 1
       sum += agreement(clip, step, frame)
     }
-    return counted === 0 ? 0 : sum / counted
+    return counted < leastFrames ? undefined : sum / counted
   }
 
   /** Whether the sound of late is not that of the likeliest clip: it has ended, or some sound was left out. */
   #isLost(now: number): boolean {
     const [likeliest] = this.#hypotheses
     if (likeliest === undefined) return true
-    return this.#compare(likeliest.clip, likeliest.lag, now - choiceFrames + 1, now + 1) < least.goingOn
+    const agreed = this.#compare(likeliest.clip, likeliest.lag, now - choiceFrames + 1, now + 1)
+    return (agreed ?? 1) < least.goingOn
   }
 
   /** Hears the words that have ended by now or, at the end of the voice, fade out; each at the lag that fits it best. */
@@ -287,8 +293,11 @@ export class SttEngine {
         if (last >= end + fadingFrames) break
         const first = Math.max(this.#base, Math.min(Math.round(frameOf(word.startMs)), last - wordFrames))
         const lag = this.#refine(hypothesis.clip, hypothesis.lag, first, last)
-        const agreed = this.#compare(hypothesis.clip, lag, first, Math.min(last, end))
-        if (agreed >= least.word) {
+        const isSure = meanOf(hypothesis) >= least.sureClip
+        const agreed =
+          this.#compare(hypothesis.clip, lag, first, Math.min(last, end), leastWordFrames) ??
+          (isSure ? least.wordOfSureClip : 0)
+        if (agreed >= (isSure ? least.wordOfSureClip : least.word)) {
           hypothesis.lag = lag
           const shiftMs = lag * clipHopMs
           const [startMs, endMs] = [word.startMs - shiftMs, word.endMs - shiftMs]
@@ -355,7 +364,9 @@ export class SttEngine {
 }
 
 function meanOf(hypothesis: Hypothesis | undefined): number {
-  return hypothesis === undefined || hypothesis.counted === 0 ? 0 : hypothesis.agreement / hypothesis.counted
+  return hypothesis === undefined || hypothesis.counted < leastCounted
+    ? 0
+    : hypothesis.agreement / hypothesis.counted
 }
 
 function count(hypothesis: Hypothesis, frame: Shape | undefined, at: number): void {
