@@ -243,6 +243,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
   ],
   outgoing: [
     'assume-role.ts',
+    'create-grpc.ts',
     'create-outgoing.ts',
     'create-sockets.ts',
     'event-stream.ts',
@@ -305,6 +306,7 @@ export const packagesOfFirstUse: readonly string[] = [
   'marked',
   'mpg123-decoder',
   'node:http',
+  'node:http2',
   'node:https',
   'nodemailer',
   'opus-decoder',

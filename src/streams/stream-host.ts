@@ -25,6 +25,7 @@ interface Hosted {
 
 export interface StreamHostOptions {
   readonly sockets: Sockets
+  readonly grpc: Sockets
   readonly outgoing: Outgoing
   readonly post: (message: FromThread) => void
   readonly limits?: Partial<HearingLimits> | undefined
@@ -32,6 +33,7 @@ export interface StreamHostOptions {
 
 export class StreamHost {
   readonly #sockets: Sockets
+  readonly #grpc: Sockets
   readonly #outgoing: Outgoing
   readonly #post: (message: FromThread) => void
   readonly #limits: Partial<HearingLimits> | undefined
@@ -40,8 +42,9 @@ export class StreamHost {
   #timer: NodeJS.Timeout | undefined
   #nextMs = 0
 
-  constructor({ sockets, outgoing, post, limits }: StreamHostOptions) {
+  constructor({ sockets, grpc, outgoing, post, limits }: StreamHostOptions) {
     this.#sockets = sockets
+    this.#grpc = grpc
     this.#outgoing = outgoing
     this.#limits = limits
     this.#post = post
@@ -85,6 +88,7 @@ export class StreamHost {
   #optionsOf(id: number) {
     return {
       sockets: this.#sockets,
+      grpc: this.#grpc,
       outgoing: this.#outgoing,
       tables: this.#tables,
       limits: this.#limits,

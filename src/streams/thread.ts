@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createNames } from '../network/create-names.ts'
+import { createGrpc } from '../outgoing/create-grpc.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
 import { createSockets } from '../outgoing/create-sockets.ts'
 import type { ThreadSetup, ToThread } from './messages.ts'
@@ -15,9 +16,10 @@ const { allow, nameServers, limits } = workerData as ThreadSetup
 const clock = systemClock
 const resolve = createNames({ servers: nameServers, clock }).lookup
 const sockets = createSockets({ allow, resolve, clock })
+const grpc = createGrpc({ allow, resolve, clock })
 // Its failures are reported as events of recognisers, so that no log is needed here.
 const outgoing = createOutgoing({ allow, resolve, clock, log: silentLogger })
-const host = new StreamHost({ sockets, outgoing, post: (message) => port.postMessage(message), limits })
+const host = new StreamHost({ sockets, grpc, outgoing, post: (message) => port.postMessage(message), limits })
 port.on('message', (message: ToThread) => {
   host.accept(message)
   if (message.kind === 'stop') port.close()

@@ -14,6 +14,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { silentLogger } from '../../src/lib/log.ts'
 import { createNames } from '../../src/network/create-names.ts'
 import { createOutgoing } from '../../src/outgoing/create-outgoing.ts'
+import { createGrpc } from '../../src/outgoing/create-grpc.ts'
 import { createSockets } from '../../src/outgoing/create-sockets.ts'
 import type { VendorOfEars } from '../../src/streams/recognition/dialect.ts'
 import { createRecogniser } from '../../src/streams/recognition/create-recogniser.ts'
@@ -143,6 +144,7 @@ export async function serveVendor({
 const loopback = ['127.0.0.0/8', '::1/128']
 const resolve = createNames({ clock: systemClock }).lookup
 const sockets = createSockets({ allow: loopback, resolve, clock: systemClock })
+const grpc = createGrpc({ allow: loopback, resolve, clock: systemClock })
 const outgoing = createOutgoing({ allow: loopback, log: silentLogger })
 const tables = new ResamplerTables()
 const voice = 4000
@@ -190,6 +192,7 @@ export class HeardCall {
     const options: VendorSocketOptions = {
       vendor,
       sockets,
+      grpc,
       outgoing,
       tables,
       nowMs: () => this.#nowMs,

@@ -42,10 +42,21 @@ export interface HeardWords {
   readonly others?: readonly { readonly transcript: string; readonly confidence: number }[] | undefined
 }
 
+/** An address with headers that are known only then. */
+export interface Address {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
 /** One conversation with a vendor. A new one is made for each connection, as their messages have a memory. */
 export interface Dialect {
-  /** ws or wss. A function if it is known only after a request, or is signed for this moment. Throws AppError. */
-  readonly url: string | ((outgoing: Outgoing) => Promise<string>)
+  /**
+   * ws or wss, or the method of a gRPC call. A function if it is known only after a request, or is signed for this
+   * moment. Throws AppError.
+   */
+  readonly url: string | ((outgoing: Outgoing) => Promise<string | Address>)
+  /** True for a gRPC call instead of a WebSocket: an empty message ends what is sent. */
+  readonly isGrpc?: boolean
   readonly headers: Readonly<Record<string, string>>
   readonly protocols?: readonly string[]
   /** Sent when the socket is open, before any audio. */

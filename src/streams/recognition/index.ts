@@ -7,6 +7,7 @@ import { deepgramFlux } from './deepgram-flux.ts'
 import type { VendorOfEars } from './dialect.ts'
 import { elevenlabs } from './elevenlabs.ts'
 import { gladia } from './gladia.ts'
+import { google } from './google.ts'
 import { microsoft } from './microsoft.ts'
 import { openai, whisper } from './openai.ts'
 import { soniox } from './soniox.ts'
@@ -21,6 +22,7 @@ const all: readonly VendorOfEars[] = [
   deepgramFlux,
   elevenlabs,
   gladia,
+  google,
   microsoft,
   openai,
   soniox,

@@ -50,6 +50,8 @@ const voiceGapMs = 300
 export interface VendorSocketOptions {
   readonly vendor: VendorOfEars
   readonly sockets: Sockets
+  /** Opens calls of gRPC as if they were sockets. */
+  readonly grpc: Sockets
   readonly outgoing: Outgoing
   readonly tables: ResamplerTables
   readonly onEvent: (event: RecognitionEvent) => void
@@ -185,7 +187,7 @@ export class VendorSocket {
   }
 
   async #connect(): Promise<void> {
-    const { vendor, sockets, outgoing, tables } = this.#options
+    const { vendor, sockets, grpc, outgoing, tables } = this.#options
     const subject = vendor.name
     let socket: Socket | undefined
     let line: Line | undefined
@@ -207,11 +209,12 @@ export class VendorSocket {
       const dialect = vendor.dialectOf(this.#order)
       resumes = dialect.resumesAtMs !== undefined
       this.#listenAt(dialect.rate, tables)
-      const url = typeof dialect.url === 'string' ? dialect.url : await dialect.url(outgoing)
+      const address = typeof dialect.url === 'string' ? dialect.url : await dialect.url(outgoing)
+      const { url, headers } = typeof address === 'string' ? { url: address, headers: {} } : address
       if (this.#isClosing || this.#hasEnded) return
-      socket = await sockets.open({
+      socket = await (dialect.isGrpc === true ? grpc : sockets).open({
         url,
-        headers: dialect.headers,
+        headers: { ...dialect.headers, ...headers },
         protocols: dialect.protocols ?? [],
         subject,
         handshakeMs,
