@@ -67,8 +67,12 @@ export const settingFields = {
   secret: key.describe('The secret half of client_id, at Nuance.').notServed('the vendor'),
   secret_access_key: key.describe('The secret half of access_key_id.'),
   service_key: jsonText.describe('JSON text: the key of a service account.'),
-  service_version: word.describe('The version of the service at AssemblyAI.').notServed('the vendor'),
-  speechmatics_stt_uri: address.describe('The host of the region at Speechmatics.').notServed('the vendor'),
+  service_version: word
+    .describe('The version of the service at AssemblyAI.')
+    .notServed('another version than v3'),
+  speechmatics_stt_uri: address.describe(
+    'The host of the region at Speechmatics: `eu2.rt.speechmatics.com`.',
+  ),
   stt_api_key: key.describe('The API key of IBM for listening.').notServed('the vendor'),
   stt_model_id: word.describe('The model to listen with.').notServed('the vendor'),
   stt_region: region.describe('The region at IBM that listens.').notServed('the vendor'),

@@ -11,7 +11,10 @@ import {
 import { onLine } from '../../../test/support/vendors/line.ts'
 import { startOpenaiRest } from '../../../test/support/vendors/openai-rest.ts'
 import { speechClips } from '../../../test/support/vendors/speech-clips.ts'
+import { isMissing } from '../../../test/support/tools.ts'
+import { plain } from '../../../test/support/vendors/front.ts'
 import { until } from '../../../test/support/wait.ts'
+import { whisperUrl } from '../../../test/support/whisper-server.ts'
 import { createOpenAi, openai, whisper } from './openai.ts'
 
 const stage = new VendorStage()
@@ -202,6 +205,16 @@ describe('utterances over REST', () => {
     expect(call.finals).toEqual([clips[0]!.text])
     expect(front.breaches).toEqual([])
     await front.close()
+  })
+
+  it.skipIf(isMissing('whisper'))('are recognised by a real recogniser, Whisper', async () => {
+    const [clip] = speechClips(['I would like to book a table for two.'], { voice: 'rms' })
+    const call = stage.call(whisper, {
+      settings: { api_key: 'any', model_id: 'whisper-1', api_uri: await whisperUrl() },
+    })
+    await call.play(onLine(clip!.audio, { encoding: 'linear16', afterMs: 900 }))
+    await call.results(1)
+    expect(call.finals.map(plain)).toEqual(['i would like to book a table for two'])
   })
 
   it.each([
