@@ -49,6 +49,8 @@ const clipHopMs = hopMs / 2
 const onsetFrames = 3
 const choiceFrames = 15
 const longestChoiceFrames = 60
+/** As many of them are compared with each place of each clip, and all with the likeliest. */
+const comparedFrames = 8
 /** How far the start of the voice may be from where it is in the clip, in steps of the clip: packets may be lost there. */
 const slack = 12
 const kept = 6
@@ -115,6 +117,8 @@ export class SttEngine {
   #utterance: Utterance | undefined
   #hypotheses: Hypothesis[] = []
   #before: Hypothesis | undefined
+  /** When all clips were last looked through. */
+  #soughtAt = -Infinity
   /** Where the last word ends that was made final. */
   #heardMs = 0
   #reported = ''
@@ -215,8 +219,16 @@ export class SttEngine {
       }
     }
     utterance.words = [...this.#words()]
-    const found = this.#search(start, everywhere)
-    this.#hypotheses = meanOf(found[0]) < least.anyPlace ? [] : found
+    this.#hypotheses = now - this.#soughtAt < 2 * choiceFrames ? [] : this.#seek(start, now)
+  }
+
+  /** Looks through the whole of all clips for the latest sound, which costs most; then for all from `start` in what it found. */
+  #seek(start: number, now: number): Hypothesis[] {
+    this.#soughtAt = now
+    const found = this.#search(Math.max(start, now - choiceFrames + 1), everywhere, 3)
+    if (meanOf(found[0]) < least.anyPlace) return []
+    const whole = found.map(({ clip, lag }) => this.#suppose(clip, lag, start))
+    return meanOf(whole[0]) < least.clip ? found : whole
   }
 
   /** Returns where voice begins in the clip, and where it goes on after a pause that ended an utterance. */
@@ -226,33 +238,42 @@ export class SttEngine {
     return places
   }
 
-  #search(start: number, placesOf: (clip: PreparedClip) => readonly number[]): Hypothesis[] {
-    const end = this.#base + this.#frames.length
-    const best: { clip: PreparedClip; place: number; mean: number }[] = []
+  #search(
+    start: number,
+    placesOf: (clip: PreparedClip) => readonly number[],
+    stride = Math.ceil((this.#end - start) / comparedFrames),
+  ): Hypothesis[] {
+    const best: { clip: PreparedClip; lag: number; mean: number }[] = []
     for (const clip of this.#prepared.clips) {
-      let place = 0
+      let lag = 0
       let mean = -1
-      for (const candidate of placesOf(clip)) {
-        const agreed = this.#compare(clip, candidate - 2 * start, start, end) ?? 0
-        if (agreed > mean) [place, mean] = [candidate, agreed]
+      for (const place of placesOf(clip)) {
+        const candidate = place - 2 * start
+        const agreed = this.#compare(clip, candidate, start, this.#end, { stride }) ?? 0
+        if (agreed > mean) [lag, mean] = [candidate, agreed]
       }
-      best.push({ clip, place, mean })
+      best.push({ clip, lag, mean })
     }
-    const known = this.#utterance?.words.at(-1)
     const likeliest = best.sort((one, other) => other.mean - one.mean).slice(0, kept)
     return likeliest
-      .map(({ clip, place }) => {
-        const lag = this.#refine(clip, place - 2 * start, start, end)
-        const hypothesis = { clip, lag, agreement: 0, counted: 0, nextWord: 0, words: [] }
-        for (let at = start; at < end; at += 1) count(hypothesis, this.#frames[at - this.#base], at)
-        // A word of which the first half was not heard is not known, and none is heard twice.
-        const heardMs = Math.max(start * hopMs, known?.endMs ?? this.#heardMs)
-        const firstMs = heardMs + lag * clipHopMs
-        hypothesis.nextWord = clip.words.findIndex(({ startMs, endMs }) => startMs + endMs >= 2 * firstMs)
-        if (hypothesis.nextWord === -1) hypothesis.nextWord = clip.words.length
-        return hypothesis
-      })
+      .map(({ clip, lag }) => this.#suppose(clip, this.#refine(clip, lag, start, this.#end), start))
       .sort((one, other) => meanOf(other) - meanOf(one))
+  }
+
+  #suppose(clip: PreparedClip, lag: number, start: number): Hypothesis {
+    const hypothesis = { clip, lag, agreement: 0, counted: 0, nextWord: 0, words: [] }
+    for (let at = start; at < this.#end; at += 1) count(hypothesis, this.#frames[at - this.#base], at)
+    // A word of which the first half was not heard is not known, and none is heard twice.
+    const heardMs = Math.max(start * hopMs, this.#utterance?.words.at(-1)?.endMs ?? this.#heardMs)
+    const firstMs = heardMs + lag * clipHopMs
+    hypothesis.nextWord = clip.words.findIndex(({ startMs, endMs }) => startMs + endMs >= 2 * firstMs)
+    if (hypothesis.nextWord === -1) hypothesis.nextWord = clip.words.length
+    return hypothesis
+  }
+
+  /** The frame after the last one. */
+  get #end(): number {
+    return this.#base + this.#frames.length
   }
 
   /** Returns the lag near the given one at which the sound agrees best. */
@@ -262,10 +283,16 @@ export class SttEngine {
     return near[means.indexOf(Math.max(...means))] ?? lag
   }
 
-  #compare(clip: PreparedClip, lag: number, start: number, end: number, leastFrames = 1): number | undefined {
+  #compare(
+    clip: PreparedClip,
+    lag: number,
+    start: number,
+    end: number,
+    { stride = 1, leastFrames = 1 } = {},
+  ): number | undefined {
     let sum = 0
     let counted = 0
-    for (let at = start; at < end; at += 1) {
+    for (let at = start; at < end; at += stride) {
       const frame = this.#frames[at - this.#base]
       const step = 2 * at + lag
       if (frame === undefined || !counts(clip, step, frame)) continue
@@ -295,7 +322,7 @@ export class SttEngine {
         const lag = this.#refine(hypothesis.clip, hypothesis.lag, first, last)
         const isSure = meanOf(hypothesis) >= least.sureClip
         const agreed =
-          this.#compare(hypothesis.clip, lag, first, Math.min(last, end), leastWordFrames) ??
+          this.#compare(hypothesis.clip, lag, first, Math.min(last, end), { leastFrames: leastWordFrames }) ??
           (isSure ? least.wordOfSureClip : 0)
         if (agreed >= (isSure ? least.wordOfSureClip : least.word)) {
           hypothesis.lag = lag
