@@ -142,7 +142,7 @@ export class UtteranceRecogniser {
     while (given?.take() === true && !this.#hasEnded) {
       this.#atMs += frameMs
       if (this.#mode === 'paused') this.#forget()
-      else this.#hear(Uint8Array.from(given.octets(this.#mode === 'silent')))
+      else this.#hear(given.octets(this.#mode === 'silent'))
     }
   }
 

@@ -1,5 +1,6 @@
 // A recogniser over the WebSocket of a vendor that breaks off, stalls, sends garbage, or answers late: over real sockets,
 // with Deepgram and the custom vendor.
+import { createServer, type AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
   lineOf,
@@ -18,7 +19,11 @@ import { deepgram } from './deepgram.ts'
 import type { Dialect, VendorOfEars } from './dialect.ts'
 
 const stage = new VendorStage()
-afterEach(() => stage.clear())
+const cleanUps: (() => void)[] = []
+afterEach(async () => {
+  await stage.clear()
+  for (const cleanUp of cleanUps.splice(0)) cleanUp()
+})
 const server = (options?: VendorServerOptions): Promise<VendorServer> => stage.serve(options)
 const caller = (vendor: VendorOfEars, options: HeardCallOptions): HeardCall => stage.call(vendor, options)
 
@@ -164,6 +169,17 @@ describe('a refused connection', () => {
     const call = caller(deepgram, { settings: { deepgram_stt_uri: vendor.url } })
     expect((await call.ended()).by).toBe('failed')
     expect(asked).toBe(4)
+  })
+
+  it('is given up when the vendor has answered nothing for eight seconds', async () => {
+    const opens = createServer((socket) => cleanUps.push(() => void socket.destroy()))
+    await new Promise<void>((resolve) => void opens.listen(0, '127.0.0.1', resolve))
+    cleanUps.push(() => void opens.close())
+    const { port } = opens.address() as AddressInfo
+    const call = caller(deepgram, { settings: { deepgram_stt_uri: `127.0.0.1:${port}` } })
+    await call.silence(9000)
+    expect(await call.ended()).toMatchObject({ by: 'failed' })
+    expect(call.events.items.some(({ type }) => type === 'reconnecting')).toBe(false)
   })
 
   it('fails at once when the vendor closes with the code of a wrong key', async () => {

@@ -24,6 +24,8 @@ const againAfterMs = [0, 250, 1000]
 /** A connection was good if it lasted this long and brought words, or much longer without any. */
 const goodAfterMs = 5000
 const goodWithoutWordsMs = 30_000
+/** A vendor that cannot be reached for this long is given up: a fallback is better than a caller who waits. */
+const outLimitMs = 8000
 /** A socket that takes no audio for this long is broken. */
 const maxBufferedMs = 3000
 /** The audio of one message, except at the end of an utterance. */
@@ -88,6 +90,8 @@ export class VendorSocket {
   #line: Line | undefined
   #mode: StreamMode = 'on'
   #failures = 0
+  /** The thread's clock when there was no connection any more. */
+  #outSinceMs: number
   #waiting: SentPiece[] = []
   /** Final pieces of an utterance that was cut by the end of a connection. */
   #carried: Carried | undefined
@@ -115,6 +119,7 @@ export class VendorSocket {
     this.#nowMs = options.nowMs ?? (() => performance.now())
     this.#beganMs = this.#nowMs()
     this.#sentMs = this.#beganMs
+    this.#outSinceMs = this.#beganMs
   }
 
   open(): void {
@@ -267,9 +272,7 @@ export class VendorSocket {
         this.#audio.skip()
         continue
       }
-      // A copy, since the memory of the frame is used again.
-      const octets = Uint8Array.from(given.octets(this.#mode === 'silent'))
-      const piece = this.#audio.take(octets)
+      const piece = this.#audio.take(given.octets(this.#mode === 'silent'))
       this.#waiting.push(piece)
       // Without a connection, only what would be replayed is kept.
       if (this.#waiting.length > maxWaitingMs / frameMs) this.#waiting.shift()
@@ -325,8 +328,9 @@ export class VendorSocket {
     try {
       heard = line.dialect.hear(message)
     } catch (error) {
-      if (!(error instanceof UnreadableJson)) throw error
-      return this.#failed(`${this.#options.vendor.name} sent a message that ${error.message}`, false)
+      // Also for a fault of this program: other calls share the thread.
+      const fault = error instanceof UnreadableJson ? error.message : 'cannot be understood'
+      return this.#failed(`${this.#options.vendor.name} sent a message that ${fault}`, false)
     }
     for (const one of heard) if (line === this.#line) this.#follow(one, line)
   }
@@ -402,6 +406,7 @@ export class VendorSocket {
     this.#socketMs += lastedMs
     if (lastedMs > (line.hasWords ? goodAfterMs : goodWithoutWordsMs)) this.#failures = 0
     this.#line = undefined
+    this.#outSinceMs = this.#nowMs()
     this.#carry(line)
   }
 
@@ -444,7 +449,8 @@ export class VendorSocket {
     const shown = withoutSecrets(because, this.#order)
     const waitMs = againAfterMs[this.#failures]
     this.#failures += 1
-    if (isFinal || waitMs === undefined) return this.#end({ by: 'failed', because: shown })
+    const isOut = this.#nowMs() - this.#outSinceMs > outLimitMs
+    if (isFinal || isOut || waitMs === undefined) return this.#end({ by: 'failed', because: shown })
     this.#options.onEvent({ type: 'reconnecting', because: shown })
     this.#again = setTimeout(() => void this.#connect(), waitMs)
   }
