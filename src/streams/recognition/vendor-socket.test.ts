@@ -96,10 +96,20 @@ describe('the audio of a recogniser', () => {
       encoding: 'linear16',
       sample_rate: '8000',
       interim_results: 'true',
+      endpointing: '300',
       keyterm: 'Ashford',
     })
     expect(line.request.headers.authorization).toBe('Token dg-secret-1')
     expect(line.request.url).not.toContain('secret')
+  })
+
+  it.each([
+    [false, 'false'],
+    [true, '300'],
+    [700, '700'],
+  ])('ends utterances by the pause that the option endpointing names: %s', async (endpointing, sent) => {
+    const { line } = await deepgramCall({}, { vendorOptions: { endpointing } })
+    expect(line.query['endpointing']).toBe(sent)
   })
 
   it('is preceded by the start message of the custom interface', async () => {
