@@ -17,10 +17,12 @@ export type Sound = ReturnType<typeof createSound>
 export function createSound(base: Base) {
   const { config, log, clock, cacheDir, sharePercent, storage, outgoing, allow } = base
   const credentials = createSpeechDirectory({ storage, clock, log })
+  const streams = createStreams({ allow, nameServers: config.nameServers, sharePercent, log })
   const speech = createSpeech({
     cacheDir: join(cacheDir, 'speech'),
     outgoing,
     credentials,
+    recognisers: streams,
     sharePercent,
     clock,
     log,
@@ -44,7 +46,6 @@ export function createSound(base: Base) {
     scratchDir: join(cacheDir, 'media'),
     log,
   })
-  const streams = createStreams({ allow, nameServers: config.nameServers, sharePercent, log })
   const recognition = createRecognition({ recognisers: streams, credentials })
   return { speech, decoder, audio, media, streams, recognition, ...createKeeping(base) }
 }

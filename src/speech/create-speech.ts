@@ -11,6 +11,7 @@ import { endingWith } from '../outgoing/create-outgoing.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import { ClipCache } from './clip-cache.ts'
 import { vendorMakers } from './index.ts'
+import { hearSample } from './hear-sample.ts'
 import { readWav } from './read-wav.ts'
 import { renderSpeech, writeClip, type Rendering } from './render-clip.ts'
 import { toSegments } from './segments.ts'
@@ -25,6 +26,7 @@ import type {
   WantedVoice,
 } from './vendor.ts'
 import { sampleText, tryVendor } from './try-vendor.ts'
+import type { Recognisers } from '../contracts/recognition.ts'
 import type { SpeechRequest } from '../contracts/speech.ts'
 import type { SpeechCredentials, SpeechService } from './speech.ts'
 
@@ -32,6 +34,8 @@ export interface SpeechOptions {
   readonly cacheDir: string
   readonly outgoing: Outgoing
   readonly credentials: SpeechCredentials
+  /** The recognisers of calls, by which credentials are tested too. */
+  readonly recognisers?: Recognisers | undefined
   readonly log: Logger
   readonly clock?: Clock
   readonly maxCacheBytes?: number
@@ -155,7 +159,13 @@ export function createSpeech(options: SpeechOptions): SpeechService & Part {
           { text: sampleText, isSsml: false, voice: sampleVoice, language: null },
           noSettings,
         )
-      return tryVendor({ vendor: makeVendor(vendor, signal), settings, uses, recording, log })
+      const { recognisers } = options
+      const hear =
+        recognisers?.whyNot(vendor) === undefined && recognisers !== undefined
+          ? (sample: Pcm, language: string) =>
+              hearSample({ recognisers, vendor, settings, language, recording: sample, clock, signal })
+          : undefined
+      return tryVendor({ vendor: makeVendor(vendor, signal), settings, uses, recording, hear, log })
     },
     async offer({ vendor: name, settings, signal }) {
       const vendor = makeVendor(name, signal)

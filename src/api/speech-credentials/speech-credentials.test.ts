@@ -97,6 +97,7 @@ const least: Readonly<Record<string, object>> = {
   soniox: { api_key: secret },
   speechmatics: { api_key: secret, speechmatics_stt_uri: 'eu2.rt.speechmatics.com' },
   verbio: { client_id: 'c', client_secret: secret, engine_version: 'V1' },
+  vosk: { custom_stt_url: 'ws://127.0.0.1:2700' },
   voxist: { api_key: secret },
   wellsaid: { api_key: secret },
   whisper: { api_key: secret, model_id: 'tts-1' },

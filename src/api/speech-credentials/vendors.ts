@@ -236,6 +236,7 @@ const rules: Readonly<Record<string, VendorRule>> = {
     secret: ['client_secret'],
     changeable: ['engine_version'],
   },
+  vosk: { required: ['custom_stt_url'], secret: [], changeable: ['custom_stt_url'] },
   voxist: apiKeyOnly,
   wellsaid: apiKeyOnly,
   whisper: openAiDialect,
