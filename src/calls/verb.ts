@@ -6,6 +6,8 @@ export type { StatusEventName } from './verb/conference-wishes.ts'
 export { decibelPattern, maxGainDb, minGainDb, toDecibels } from './verb/decibels.ts'
 export type { DialOutcome, DialRequest, DialTarget } from './verb/dial-request.ts'
 export type { HookForm } from './verb/hook-form.ts'
+export { toMachineDetection, usualDetection } from './verb/machine-detection.ts'
+export type { MachineDetection, MachineDetectionForm } from './verb/machine-detection.ts'
 export type {
   Answer,
   BackgroundRequest,
