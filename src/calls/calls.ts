@@ -88,6 +88,7 @@ type OwnNeeds =
   | 'logStranger'
   | 'logLost'
   | 'order'
+  | 'unserved'
   | 'node'
 
 export interface EngineNeeds extends Omit<ArrivalNeeds, OwnNeeds> {

@@ -17,6 +17,7 @@ import { createFarewells } from './journal/farewells.ts'
 import { createRecovery, type Recovery } from './journal/recovery.ts'
 import { CallPace } from './inbound/call-pace.ts'
 import { createLostCallLog, createStrangerLog } from './inbound/stranger-log.ts'
+import { createUnservedCalls } from './inbound/unserved-calls.ts'
 import { WireTap } from './journal/wire-tap.ts'
 import { hangUpFor } from './leg/hang-up-for.ts'
 import { toRefusal, toStackRefusal, type Refusal } from './journal/refusals.ts'
@@ -82,6 +83,7 @@ export class CallEngine implements Calls, CallHandlers {
         sharePercent: options.pool.percent,
         load: options.mainThreadLoad,
       }),
+      unserved: createUnservedCalls(options.clock),
       guard: this.#guard,
       queues: this.#queues,
       order: (account_sid, data) => this.#order(account_sid, data),
@@ -175,7 +177,7 @@ export class CallEngine implements Calls, CallHandlers {
     const order = await toOrder(request, this.#options.directory)
     const refused = this.#admission.refusal()
     if (refused !== undefined) throw refused
-    this.#needs.pace.demandTime()
+    this.#needs.pace.demandTime(order.account.account_sid)
     await this.#guard.demand(order.account, order.to)
     await this.#demandShare(order.account)
     const { call_sid, call_id } = order

@@ -23,6 +23,7 @@ export type CallSip = Pick<
   | 'reach'
   | 'resolve'
   | 'rest'
+  | 'slow'
 >
 
 export interface AccountFacts {

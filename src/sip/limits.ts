@@ -23,6 +23,8 @@ export const sourceLimits = {
   perUser: { capacity: 10_000, refillMs: 5_000 },
   // Long enough that a phone that refreshes its registration once a day stays proven.
   proven: { lifetimeMs: 25 * 3_600_000, capacity: 100_000 },
+  // Callers whose INVITEs are read at a slower rate: as long as one of them is refused each second.
+  slowed: { lifetimeMs: 1_000, capacity: 1_000 },
 }
 
 /** Wrong passwords before a lockout. */

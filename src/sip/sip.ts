@@ -12,6 +12,7 @@ import type { Owed } from './message/reply.ts'
 import type { Resolved, UriResolverOptions } from './transport/resolve.ts'
 import type { Timers } from './timers.ts'
 import type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
+import type { InvitePace } from './transport/sources.ts'
 import type { WebSocketOptions } from './transport/api-web-sockets.ts'
 import type { SecureTransports } from './transport/tls.ts'
 import type { HostPort, Listening, Peer, Remote } from './transport/transports.ts'
@@ -86,6 +87,12 @@ export interface Sip {
    * Rejects with AppError sip_unreachable or sip_certificate. Does nothing for UDP.
    */
   open(remote: Remote): Promise<void>
+  /**
+   * For a second, INVITEs of this caller are read at this rate. Others get no response over UDP, whose far end sends them
+   * again, and 503 over other transports. The caller is the owner, where no other has a gateway at the source; without a
+   * gateway, it is each phone that calls from there to the same host.
+   */
+  slow(invite: Pick<IncomingInvite, 'raw' | 'remote'>, to: InvitePace): void
   readonly bindings: BindingStore
   /** Reports whether a user of the realm has proved itself from this address within three days. */
   hasUserAt(realm: string, address: string): boolean

@@ -78,6 +78,7 @@ class Agent implements UserAgent {
       clock,
       gatewayOwners: (...from) => directory.gatewayOwners?.(...from),
       isBound: (remote) => this.bindings.isBound(remote),
+      isProxy: options.isProxy,
     })
     this.#guesses = createGuessLimit(clock)
     this.#authenticate = createAuthenticator({
@@ -150,7 +151,7 @@ class Agent implements UserAgent {
     await this.bindings.load()
     await this.#options.transport.start({
       message: (message, raw, remote) => transactions.receive(message, raw, remote),
-      admits: (remote) => this.#sources.admits(remote),
+      admits: (remote, unread) => this.#sources.admits(remote, unread),
       isProven: (remote) => this.#sources.isProven(remote),
       closed: (remote) => {
         this.#reach.closed(remote)
@@ -198,6 +199,8 @@ class Agent implements UserAgent {
   async open(remote: Remote): Promise<void> {
     if (isReliable(remote)) await this.#options.transport.open(remote)
   }
+
+  slow: Sip['slow'] = ({ raw, remote }, to) => this.#sources.slow(remote, raw, to)
 
   drain(): void {
     this.#isDraining = true

@@ -14,7 +14,14 @@ import { checkIdentity } from '../inbound/check-identity.ts'
 import { identifyCarrier } from '../inbound/identify-carrier.ts'
 import { identifyUser } from '../inbound/identify-user.ts'
 import { identifyTeams, refuseStrayTeams } from '../inbound/identify-teams.ts'
-import { carrierOf, trunkOf, type Identity, type Origin, type OwnedIdentity } from '../inbound/identity.ts'
+import {
+  carrierOf,
+  trunkOf,
+  type Identity,
+  type Origin,
+  type OwnedIdentity,
+  type UnknownInvite,
+} from '../inbound/identity.ts'
 import type { Asked } from '../parties/asked.ts'
 import { noteRecording, recordingVerbs, refuseStrayRecording } from './recording-arrival.ts'
 import { receivedMedia } from '../siprec/received-streams.ts'
@@ -64,13 +71,14 @@ type Known = Extract<Identity, { kind: 'known' }>
 export async function serveInvite(arrival: Arrival, needs: ArrivalNeeds): Promise<void> {
   const { log } = needs
   try {
-    const identity = await identify(arrival, needs)
+    const charge = payerOf(arrival, needs)
+    const identity = await identify(arrival, needs, charge)
     if (identity.kind === 'turned-away') {
       if (identity.logged !== undefined) needs.logStranger(arrival.asked, identity.logged)
       if (identity.alert !== undefined) needs.alerts?.raise(identity.alert)
       return
     }
-    needs.pace.enter(identity.account.account_sid)
+    charge(identity.account.account_sid)
     const leg = openLeg(arrival, identity, needs)
     if (arrival.cancel !== undefined) return leg.cancelled(arrival.cancel)
     if (identity.kind === 'refused') return leg.refuseWith(identity.refusal)
@@ -97,9 +105,23 @@ export function cancelArrival(arrival: Arrival, cancel: SipRequest, unconfirmed?
   else arrival.leg?.refuseWith(toStackRefusal('sip_not_acknowledged', unconfirmed))
 }
 
-async function identify({ invite, asked, owed }: Arrival, needs: ArrivalNeeds): Promise<Identity> {
+/** Returns what counts the call for an account, once for each that pays for it. */
+function payerOf({ invite }: Arrival, { pace, sip }: ArrivalNeeds): UnknownInvite['charge'] {
+  let paid: string | undefined
+  return (account_sid) => {
+    if (paid !== account_sid)
+      pace.enter(account_sid, (perSecond) => sip().slow(invite, { owner: account_sid, perSecond }))
+    paid = account_sid
+  }
+}
+
+async function identify(
+  { invite, asked, owed }: Arrival,
+  needs: ArrivalNeeds,
+  charge: UnknownInvite['charge'],
+): Promise<Identity> {
   const { request, remote } = invite
-  const unknown = { asked, request, remote, reject: (reply: Reply): void => invite.reject(reply) }
+  const unknown = { asked, request, remote, charge, reject: (reply: Reply): void => invite.reject(reply) }
   const known =
     (await identifyTeams(unknown, needs)) ??
     (await identifyCarrier(unknown, needs)) ??

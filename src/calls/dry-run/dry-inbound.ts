@@ -36,7 +36,8 @@ export async function runInbound(
     },
   }
   const asked = new Asked(message, needs)
-  const invite = { ...message, asked, reject: (reply: Reply) => void replies.push(reply) }
+  const charge = (): void => undefined
+  const invite = { ...message, asked, charge, reject: (reply: Reply) => void replies.push(reply) }
   const assumptions =
     sourceAddress === undefined
       ? ['the phone authenticates with its password, or by the registration hook']

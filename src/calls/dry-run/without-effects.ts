@@ -7,6 +7,7 @@ import { parseUri, serializeUri } from '../../sip/message/uri.ts'
 import { refusal } from '../../sip/refusal.ts'
 import type { BindingStore, Resolved, Sip } from '../../sip/sip.ts'
 import type { AccountFacts } from '../ports.ts'
+import { createUnservedCalls } from '../inbound/unserved-calls.ts'
 import type { InboundNeeds } from '../inbound/needs.ts'
 import type { OutboundNeeds } from '../outbound/needs.ts'
 import type { Admission } from '../admission.ts'
@@ -34,6 +35,7 @@ export function withoutEffects(account: AccountFacts, needs: DryNeeds): DryNeeds
   return {
     ...needs,
     carrierCalled: () => undefined,
+    unserved: createUnservedCalls(needs.clock),
     log: silentLogger,
     sip: () => {
       const real = sip()
@@ -47,6 +49,7 @@ export function withoutEffects(account: AccountFacts, needs: DryNeeds): DryNeeds
         reach: (binding) => Promise.resolve(binding.remote),
         drain: () => undefined,
         rest: () => undefined,
+        slow: () => undefined,
         byeIn: () => Promise.reject(notLookedUp()),
         open: () => Promise.resolve(),
         invite: () => {

@@ -59,16 +59,69 @@ describe('the pace at which calls of an account begin', () => {
   })
 })
 
-describe('the pace at which calls of all accounts begin', () => {
-  it('falls while the main thread is late, for all callers, and rises slowly once it keeps up', () => {
-    const { second, refusals } = paceWith()
+describe('an account whose calls keep the main thread late', () => {
+  it('is held to twenty a second within a second, while others with fewer are never refused', () => {
+    const clock = createFakeClock()
+    let load = 0
+    const pace = new CallPace({ clock, sharePercent: 80, load: () => load })
+    const slowed: number[] = []
+    const begins = (account: string): boolean => {
+      try {
+        pace.enter(account, (perSecond) => slowed.push(perSecond))
+        return true
+      } catch {
+        return false
+      }
+    }
+    const flood = (ms: number): { many: number; refused: number } => {
+      let [many, refused] = [0, 0]
+      for (let at = 0; at < ms; at += 1) {
+        clock.advance(1)
+        if (begins('many')) many += 1
+        if (at % 53 === 0 && !begins('few')) refused += 1
+      }
+      return { many, refused }
+    }
+    expect(flood(1000)).toEqual({ many: 1000, refused: 0 })
+    load = 1
+    const first = flood(1000)
+    expect(first.many).toBeLessThan(350)
+    for (let round = 0; round < 20; round += 1) {
+      const next = flood(1000)
+      expect(next.many).toBeLessThanOrEqual(21)
+      expect([first.refused, next.refused]).toEqual([0, 0])
+    }
+    expect(slowed.at(-1)).toBe(40)
+    // The thread still has the work of the calls that it took.
+    for (let call = 0; call < 80; call += 1) {
+      clock.advance(53)
+      expect(begins('few')).toBe(true)
+    }
+  })
+
+  it('may begin more again, a little more each second, once the thread keeps up', () => {
+    const { second } = paceWith()
     second(0, { one: 100 })
-    expect(second(0.96, { one: 100 })).toEqual({ one: 80 })
-    expect(second(0.96, { one: 100 })).toEqual({ one: 64 })
+    expect(second(1, { one: 100 })).toEqual({ one: 20 })
+    expect(second(0.5, { one: 100 })).toEqual({ one: 20 })
+    for (let round = 0; round < 500; round += 1) second(0.5, { one: 100 })
+    expect(second(0.5, { one: 100 })).toEqual({ one: 100 })
+  })
+})
+
+describe('the pace at which calls of all accounts begin', () => {
+  const crowd = Object.fromEntries(Array.from({ length: 10 }, (_, count) => [`account ${count}`, 10]))
+  const sum = (calls: Record<string, number>): number => Object.values(calls).reduce((a, b) => a + b, 0)
+
+  it('falls while the main thread is late, if no account has many, and rises slowly once it keeps up', () => {
+    const { second, refusals } = paceWith()
+    second(0, crowd)
+    expect(sum(second(0.96, crowd))).toBe(80)
+    expect(sum(second(0.96, crowd))).toBe(64)
     expect([...refusals]).toEqual(['overloaded'])
-    expect(second(0.94, { one: 100 })).toEqual({ one: 68 })
-    expect(second(0.94, { one: 50 })).toEqual({ one: 50 })
-    expect(second(0.94, { one: 100 })).toEqual({ one: 100 })
+    expect(sum(second(0.94, crowd))).toBe(68)
+    expect(sum(second(0.94, { one: 50 }))).toBe(50)
+    expect(sum(second(0.94, crowd))).toBe(100)
   })
 
   it('never falls below twenty a second, which a machine takes that is slow at everything', () => {

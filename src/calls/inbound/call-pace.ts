@@ -1,24 +1,35 @@
-// The rate at which calls may begin while the main thread is full: those of all accounts together, since a thread that is
-// late answers no message of running calls in time, and those of one account. Each call is short work, so that calls in
-// progress cannot be counted as an account's share; but calls that one account sends too fast delay those of all.
+// The rate at which calls may begin while the main thread is full: that of each account, and that of all together, since
+// a thread that is late answers no message of running calls in time. Each call is short work, so that calls in progress
+// cannot be counted as an account's share; but calls that one account sends too fast delay those of all.
+import { createTokenBuckets, type BucketRule, type TokenBuckets } from '../../lib/bounds/token-buckets.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { tooLate } from '../admission.ts'
 
 const windowMs = 1000
+/** The time between two looks at the load. In less, one call of another account fills the thread. */
+const lookMs = 100
 /** An account counts as present if it has called within the last one or two of these periods. */
 const othersMs = 10_000
 /** The working share of the main thread above which incoming work begins to wait. */
 const full = 0.85
 /** The working share above which messages wait so long that far ends repeat them: at 96 % every ninth BYE was. */
 const late = 0.95
-/** The change of the calls that may begin in a second: quickly down while the thread is late, slowly up afterwards. */
+/** The change of the calls that all may begin in a second: quickly down while the thread is late, slowly up afterwards. */
 const [fall, rise] = [0.8, 1.05]
+/** The change of those of one account at each look. A flood of 1,000 calls a second is stopped within a second. */
+const [cut, growth] = [0.5, 1.02]
+/** The part of them that may begin at once. */
+const burst = 0.1
 /** Neither an account nor the node is limited to fewer calls in a second than this. */
 const fewest = 20
+/** For this time the calls of one account are to blame for a thread that is late, since they still wait. */
+const blamedMs = 5_000
+/** INVITEs are read at this multiple of the calls that may begin: what is refused shows that the caller still sends. */
+const heard = 2
 
 export interface CallPaceOptions {
-  readonly clock: Pick<Clock, 'monotonic'>
+  readonly clock: Clock
   /** The most of the calls that begin that one account may have while others call, in percent. */
   readonly sharePercent: number
   /** Returns the working share of the main thread since the last call, from 0 to 1. */
@@ -27,47 +38,89 @@ export interface CallPaceOptions {
 
 export class CallPace {
   readonly #options: CallPaceOptions
+  readonly #paces: TokenBuckets
   #windowAt = 0
+  #lookedAt = 0
+  /** The time in this window that the main thread has worked. */
+  #workedMs = 0
+  /** The calls of each account since the last look. */
+  readonly #lately = new Map<string, number>()
   readonly #begun = new Map<string, number>()
+  /** With those that were refused. */
+  readonly #wanted = new Map<string, number>()
   #total = 0
   /** The most calls of all accounts in this window, or undefined while the main thread keeps up. */
   #mostOfAll: number | undefined
   #hasRefused = false
-  /** The most calls of each account in this window, or undefined while the main thread keeps up. */
+  /** The most calls of each account in a second while others call, or undefined while the main thread keeps up. */
+  #share: number | undefined
+  /** The most calls of each account in a second since the thread was late. */
   #most: number | undefined
+  #hasCut = false
+  /** The time when an account last called more often in a window than any account may always. */
+  #blamedAt = -Infinity
   #callersAt = 0
   #callers = new Set<string>()
   #formerCallers = new Set<string>()
 
   constructor(options: CallPaceOptions) {
     this.#options = options
+    this.#paces = createTokenBuckets(options.clock)
   }
 
   /**
-   * Counts a call that begins. Throws AppError overloaded if the main thread is late, account_share if others have the
-   * turn now; the call leaves nothing behind.
+   * Counts a call that begins. Throws AppError overloaded if the main thread is late, account_share if the account calls
+   * too fast now; the call leaves nothing behind. Before the latter it calls `slow` with the INVITEs of the account in a
+   * second that are worth reading.
    */
-  enter(account_sid: string): void {
-    this.demandTime()
+  enter(account_sid: string, slow?: (perSecond: number) => void): void {
+    this.demandTime(account_sid)
     this.#callers.add(account_sid)
-    const begun = this.#begun.get(account_sid) ?? 0
-    if (this.#most !== undefined && begun >= this.#most && this.#hasOthers(account_sid))
+    const [most, share] = [this.#most ?? Infinity, this.#shareOf(account_sid)]
+    const perSecond = Math.min(most, share)
+    const atOnce = perSecond === most ? Math.max(fewest, most * burst) : share
+    if (perSecond !== Infinity && this.#paces.take(account_sid, paceOf(perSecond, atOnce)) > 0) {
+      this.#hasCut = true
+      slow?.(perSecond * heard)
       throw new AppError(
         'account_share',
         'the account begins more calls than its share while the node is full',
         { detail: { account_sid } },
       )
-    this.#begun.set(account_sid, begun + 1)
+    }
+    add(this.#lately, account_sid)
+    add(this.#begun, account_sid)
     this.#total += 1
   }
 
-  /** Throws AppError overloaded if the main thread is late and no more calls may begin now. */
-  demandTime(): void {
+  /**
+   * Throws AppError overloaded if the main thread is late and no more calls may begin now. An account with few calls is
+   * not refused if another had too many.
+   */
+  demandTime(account_sid: string): void {
     const now = this.#options.clock.monotonic()
+    if (now - this.#lookedAt >= lookMs) this.#look(now)
     if (now - this.#windowAt >= windowMs) this.#open(now)
+    if (add(this.#wanted, account_sid) > fewest) this.#blamedAt = now
     if (this.#mostOfAll === undefined || this.#total < this.#mostOfAll) return
+    const isOthersFault = now - this.#blamedAt < blamedMs
+    if (isOthersFault && (this.#begun.get(account_sid) ?? 0) < fewest) return
     this.#hasRefused = true
     throw tooLate()
+  }
+
+  /** While the thread is late, halves what the account with the most calls may begin, and so on until it keeps up. */
+  #look(now: number): void {
+    const load = this.#options.load()
+    const sinceMs = now - this.#lookedAt
+    this.#workedMs += load * Math.min(sinceMs, now - this.#windowAt)
+    if (load >= late) {
+      const perSecond = (most(this.#lately) * 1000) / sinceMs
+      this.#most = Math.max(fewest, Math.floor(Math.min(this.#most ?? Infinity, perSecond) * cut))
+    } else if (this.#most !== undefined) this.#most = this.#hasCut ? this.#most * growth : undefined
+    this.#hasCut = false
+    this.#lookedAt = now
+    this.#lately.clear()
   }
 
   /**
@@ -76,12 +129,14 @@ export class CallPace {
    */
   #open(now: number): void {
     const share = Math.floor((this.#total * this.#options.sharePercent) / 100)
-    const load = this.#options.load()
-    this.#most = load < full ? undefined : Math.max(fewest, share)
+    const load = this.#workedMs / (now - this.#windowAt)
+    this.#share = load < full ? undefined : Math.max(fewest, share)
     this.#mostOfAll = this.#nextMost(load)
     this.#hasRefused = false
     this.#windowAt = now
+    this.#workedMs = 0
     this.#begun.clear()
+    this.#wanted.clear()
     this.#total = 0
     if (now - this.#callersAt < othersMs) return
     this.#formerCallers = now - this.#callersAt < 2 * othersMs ? this.#callers : new Set()
@@ -95,9 +150,28 @@ export class CallPace {
     return this.#mostOfAll === undefined || !this.#hasRefused ? undefined : Math.ceil(this.#mostOfAll * rise)
   }
 
+  #shareOf(account_sid: string): number {
+    return this.#share !== undefined && this.#hasOthers(account_sid) ? this.#share : Infinity
+  }
+
   #hasOthers(account_sid: string): boolean {
     return [this.#callers, this.#formerCallers].some(
       (accounts) => accounts.size > (accounts.has(account_sid) ? 1 : 0),
     )
   }
+}
+
+function paceOf(perSecond: number, capacity: number): BucketRule {
+  return { capacity, refillMs: (capacity * 1000) / perSecond }
+}
+
+/** Returns the number of calls of the account with this one. */
+function add(calls: Map<string, number>, account_sid: string): number {
+  const count = (calls.get(account_sid) ?? 0) + 1
+  calls.set(account_sid, count)
+  return count
+}
+
+function most(calls: ReadonlyMap<string, number>): number {
+  return Math.max(0, ...calls.values())
 }

@@ -64,6 +64,23 @@ describe('a call from a carrier', () => {
     })
   })
 
+  it('to numbers that no account has is refused unsearched beyond a budget, and those to a number in use are taken', async () => {
+    const engine = platformWith({
+      carriers: [matchOf('c', { ...mine, account_sid: null })],
+      numbers: [numberOf(called, 'c', { account_sid, application_sid })],
+    })
+    await ring(engine)
+    const statuses: (number | undefined)[] = []
+    for (let count = 0; count < 150; count += 1)
+      statuses.push((await ring(engine, `+1666${count}@192.0.2.1`)).final?.status)
+    expect(statuses.filter((status) => status === 404)).toHaveLength(100)
+    expect(statuses.filter((status) => status === 503)).toHaveLength(50)
+    await ring(engine)
+    expect(engine.hooks.payloadsOf('/call')).toHaveLength(2)
+    engine.clock.advance(1000)
+    expect((await ring(engine, '+16667@192.0.2.1')).final?.status).toBe(404)
+  })
+
   it('is none over a WebSocket, which any web page may open from there', async () => {
     const numbers = [numberOf(called, 'c', { account_sid, application_sid })]
     const engine = platformWith({ carriers: [matchOf('c', mine)], numbers })

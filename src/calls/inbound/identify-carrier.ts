@@ -100,6 +100,10 @@ export async function settleCarrierCall(
 ): Promise<Identity> {
   const { directory } = needs
   const call = callOf(invite, claim.matches, claim.account)
+  const payer = ownerOf(call)
+  // Before the number is looked for: numbers that no account has are in no memory.
+  if (payer !== undefined) invite.charge(payer)
+  needs.unserved.demand(call)
   const { isRecording } = invite.asked
   const outcome = await findRoute(call, directory, isRecording ? byOwner : byCarrier)
   if (outcome !== undefined && outcome.kind !== 'route') {
@@ -112,6 +116,7 @@ export async function settleCarrierCall(
     const rule = 'carrier-number-unknown'
     return await refuse(invite, needs, { ...call, ...claim, rule, refusal: notProvisioned(call.called) })
   }
+  needs.unserved.taken(call)
   const { rule, pattern, carrier, application } = outcome
   const found = `account ${account.account_sid}, carrier ${carrier.name}`
   const chosen = { rule, outcome: pattern === undefined ? found : `${pattern}: ${found}` }
@@ -193,6 +198,7 @@ async function refuse(
 ): Promise<Identity> {
   const { directory, log } = needs
   const { code } = refusal.fact
+  needs.unserved.refused(call)
   const owner = ownerOf(call)
   const account = owner === undefined ? undefined : await directory.account(owner)
   if (account !== undefined) {

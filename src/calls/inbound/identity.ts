@@ -12,6 +12,11 @@ import type { Asked } from '../parties/asked.ts'
 /** An INVITE whose caller is not identified yet, with what it asks for. */
 export interface UnknownInvite extends Pick<IncomingInvite, 'request' | 'remote' | 'reject'> {
   readonly asked: Asked
+  /**
+   * Counts the call for the account that pays for it, once. Throws AppError account_share or overloaded if it may not
+   * begin now.
+   */
+  charge(account_sid: string): void
 }
 
 export type Origin =

@@ -26,7 +26,7 @@ export interface TransactionLayerOptions {
   /** Returns hex text that cannot be guessed; tests that need the same text twice replace it. */
   readonly random?: (bytes: number) => string
   /** Reports which sources have proved themselves; left out, only the total limit applies to a source. */
-  readonly sources?: Pick<Sources, 'isProven' | 'prove'>
+  readonly sources?: Pick<Sources, 'isProven' | 'prove'> & Partial<Pick<Sources, 'reads'>>
   /**
    * Reports whether our own proxy is there: its responses are accepted wherever the request went, and sips URIs without
    * TLS. Left out, there are none.

@@ -9,7 +9,7 @@ import { tagOf } from '../message/name-addr.ts'
 import { serializeMessage } from '../message/serialize-message.ts'
 import { validateRequest, validateResponse } from '../message/validate.ts'
 import { readTopVia, type Via } from '../message/via.ts'
-import type { Remote } from '../transport/transports.ts'
+import { isReliable, type Remote } from '../transport/transports.ts'
 import type { Reply } from '../message/reply.ts'
 import type { WireEvent } from '../transport/wire-event.ts'
 import { standardTimers, type Timers } from '../timers.ts'
@@ -201,7 +201,9 @@ class Layer implements TransactionLayer {
   #refusalOf(request: SipRequest, raw: Uint8Array, remote: Remote): Reply | undefined {
     const immediate = request.method === 'CANCEL' ? undefined : this.#options.user.immediate?.(request)
     if (immediate !== undefined) return immediate
-    if (this.#admission.admits(request.method, raw, remote)) return undefined
+    // Over UDP it would not have been read.
+    const isRead = !isReliable(remote) || this.#options.sources?.reads?.(remote, raw) !== false
+    if (isRead && this.#admission.admits(request.method, raw, remote)) return undefined
     this.#counted.refused += 1
     return { status: 503, headers: [{ name: 'retry-after', value: String(retryAfterSeconds) }] }
   }

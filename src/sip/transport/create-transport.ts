@@ -33,6 +33,8 @@ export function createTransport(options: TransportOptions): TransportLayer {
   return new Transports(options)
 }
 
+type Admits = NonNullable<TransportHandlers['admits']>
+
 type Stream = Pick<
   StreamTransport,
   'listen' | 'stop' | 'send' | 'open' | 'isOpen' | 'connections' | 'handshakes'
@@ -162,7 +164,7 @@ class Transports implements TransportLayer {
     const common = {
       limits: { ...connectionLimits, ...limits },
       clock,
-      handlers: { ...handlers, admits: (remote: Remote) => this.#admits(remote, handlers) },
+      handlers: { ...handlers, admits: (...from: Parameters<Admits>) => this.#admits(handlers, ...from) },
       misbehaved: (reason: string, kind: 'unparsable' | 'slow', remote: Remote) => {
         if (kind === 'slow') this.#counted.slowConnections += 1
         this.#dropped(reason, remote, kind)
@@ -200,8 +202,9 @@ class Transports implements TransportLayer {
     return served
   }
 
-  #admits(remote: Remote, handlers: TransportHandlers): boolean {
-    if (handlers.admits?.(remote) !== false) return true
+  #admits(handlers: TransportHandlers, ...from: Parameters<Admits>): boolean {
+    if (handlers.admits?.(...from) !== false) return true
+    const [remote] = from
     this.#dropped('over the budget of its source', remote, 'dropped')
     return false
   }

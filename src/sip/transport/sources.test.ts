@@ -95,3 +95,49 @@ describe('the budget of a source', () => {
     expect(sources.isProven(at('192.0.2.1'))).toBe(false)
   })
 })
+
+describe('a caller that is held back', () => {
+  const to = (host: string) => Buffer.from(`INVITE sip:bob@${host} SIP/2.0\r\n`)
+  const slow = { owner: 'owner', perSecond: 10 }
+
+  /** Returns how many of 200 messages in a second are admitted. */
+  function readOf(sources: Sources, clock: FakeClock, raw: Uint8Array, from: Remote): number {
+    return send(
+      { ...sources, admits: (remote) => sources.admits(remote, raw) },
+      { clock, perSecond: 200 },
+      () => from,
+    )
+  }
+
+  it('has INVITEs to the same host read at its rate for a second, and all other messages at once', () => {
+    const clock = createFakeClock()
+    const sources = createSources({ clock })
+    const phone = at('192.0.2.1')
+    sources.prove(phone)
+    sources.slow(phone, to('one.example'), slow)
+    for (const raw of [to('other.example'), Buffer.from('BYE sip:one.example SIP/2.0\r\n')])
+      expect(readOf(sources, clock, raw, phone)).toBe(200)
+    sources.slow(phone, to('one.example'), slow)
+    const disguised = Buffer.concat([Buffer.from('\r\n'), to('ONE.example;x')])
+    expect(readOf(sources, clock, disguised, { ...phone, port: 9 })).toBeLessThan(21)
+    expect(readOf(sources, clock, to('one.example'), phone)).toBe(200)
+    sources.prove(at('192.0.2.2'))
+    sources.slow(phone, to('one.example'), slow)
+    expect(readOf(sources, clock, to('one.example'), at('192.0.2.2'))).toBe(200)
+  })
+
+  it('is the account with all its gateways, but no carrier that others have too and no proxy of the operator', () => {
+    const clock = createFakeClock()
+    const gatewayOwners = (address: string): readonly string[] =>
+      address === '192.0.2.9' ? ['owner', 'other'] : ['owner']
+    const sources = createSources({ clock, gatewayOwners, isProxy: (address) => address === '192.0.2.8' })
+    sources.slow(at('192.0.2.1'), to('192.0.2.100'), slow)
+    expect(readOf(sources, clock, to('192.0.2.100'), at('192.0.2.2'))).toBeLessThan(21)
+    for (const address of ['192.0.2.9', '192.0.2.8']) {
+      sources.slow(at(address), to('192.0.2.100'), slow)
+      expect(readOf(sources, clock, to('192.0.2.100'), at(address))).toBe(200)
+    }
+    sources.slow(at('192.0.2.1'), to('192.0.2.100'), { ...slow, owner: 'called' })
+    expect(readOf(sources, clock, to('192.0.2.100'), at('192.0.2.1'))).toBe(200)
+  })
+})

@@ -41,8 +41,11 @@ export interface TransportCounters {
 export interface TransportHandlers {
   /** Called for every parsed message. `remote` is its source, where a response may go back to. */
   message(message: SipMessage, raw: Uint8Array, remote: Remote): void
-  /** Reports whether one more message or connection of this source is admitted. Left out, all are. */
-  admits?(remote: Remote): boolean
+  /**
+   * Reports whether one more message or connection of this source is admitted. Left out, all are. `unread` is a message
+   * that may be dropped, since its sender will send it again.
+   */
+  admits?(remote: Remote, unread?: Uint8Array): boolean
   /** Reports whether the source has proved itself: its connections are not evicted for others. Left out, none has. */
   isProven?(remote: Remote): boolean
   /** Called when the connection to `remote` is gone. */

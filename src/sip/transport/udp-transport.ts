@@ -79,7 +79,7 @@ export class UdpTransport {
   #received(bytes: Buffer, remote: Remote): void {
     // Keep-alives of phones behind NAT: line ends, or four zero bytes.
     if (bytes.byteLength <= 4 && isKeepAlive(bytes)) return
-    if (this.#options.handlers.admits?.(remote) === false) return
+    if (this.#options.handlers.admits?.(remote, bytes) === false) return
     // A stranger gets none: it could forge the address of a third party.
     if (isBindingRequest(bytes) && this.#options.handlers.isNeeded?.(remote) === true)
       return void this.send(toBindingResponse(bytes, remote), remote).catch(() => undefined)

@@ -167,6 +167,7 @@ export function createScriptedEngine(
         reachedAt: (place) => reachedAt(phones, place),
         findReachedAt: async (place) => [...reachedAt(phones, place), ...engine.phonesElsewhere],
       },
+      slow: () => undefined,
       hasUserAt: (realm, address) => engine.knownAt === `${realm} ${address}`,
       reach: (binding) => engine.reach(binding),
       resolve: async (uri) => ({ ...(await resolve(uri)), ...engine.elsewhere(uri) }),
