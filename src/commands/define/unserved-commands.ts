@@ -3,6 +3,8 @@ import { inPlaceOf } from '../../lib/not-served.ts'
 
 const playInstead = 'Let the application of a member say or play it: each hears only its own.'
 const speakInstead = 'Speak whole texts with `say`.'
+const recogniseInstead =
+  'Change `recognizer` with the verb `config`: the next verb that recognises speech has the new one.'
 
 /** The members of a REST body. */
 export const unservedCommands: Readonly<Record<string, string>> = {
@@ -27,7 +29,7 @@ export const unservedFrames: ReadonlyMap<string, string> = new Map([
   ['noiseIsolation:status', inPlaceOf.leftOut],
   ['room:play', playInstead],
   ['room:say', playInstead],
-  ['stt:reconfigure', inPlaceOf.recognition],
+  ['stt:reconfigure', recogniseInstead],
   ['tts:clear', speakInstead],
   ['tts:flush', speakInstead],
   ['tts:tokens', speakInstead],

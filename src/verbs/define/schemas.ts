@@ -154,8 +154,6 @@ export const actionHookDelayAction = Type.Object(
   { title: 'ActionHookDelayAction', description: 'What happens while an action hook does not answer.' },
 )
 
-export const speechRecognition = 'speech recognition'
-
 export const vad = Type.Object(
   {
     enable: flag('Whether voice activity is looked for.'),
@@ -167,7 +165,11 @@ export const vad = Type.Object(
     threshold: number('0 to 1.'),
     speechPadMs: number('The audio before speech that is kept.'),
   },
-  { title: 'Vad', description: untilServed(speechRecognition, 'Voice activity detection.') },
+  {
+    title: 'Vad',
+    description:
+      'Voice activity detection. Accepted, and of no effect: each recogniser tells voice from silence by its own rules.',
+  },
 )
 
 export const recognizer = Type.Object(
