@@ -220,12 +220,24 @@ describe('utterances over REST', () => {
   it.each([
     [whisper, {}, {}],
     [openai, { model_id: 'whisper-1' }, {}],
+    [openai, { model_id: 'gpt-4o-transcribe-diarize' }, {}],
     [openai, { api_uri: 'http://127.0.0.1:1' }, {}],
     [openai, {}, { baseUrl: 'http://127.0.0.1:1/v1' }],
   ])('are the way of %o with %o and %o', (vendor, own, vendorOptions) => {
     const call = stage.call(vendor, { settings: { api_key: 'k', ...own }, vendorOptions })
     expect(call.recogniser.constructor.name).toBe('UtteranceRecogniser')
   })
+})
+
+it.each([
+  [{}, {}],
+  [{ model_id: 'gpt-4o-mini-transcribe-2025-12-15' }, {}],
+  [{ model_id: 'gpt-live-transcribe' }, {}],
+  [{ model_id: 'tts-1' }, {}],
+  [{ model_id: 'whisper-1' }, { baseUrl: 'wss://gateway.example/v1' }],
+])('the realtime interface is the way of openai with %o and %o', (own, vendorOptions) => {
+  const call = stage.call(openai, { settings: { api_key: 'k', ...own }, vendorOptions })
+  expect(call.recogniser.constructor.name).toBe('VendorSocket')
 })
 
 async function realtime(options: HeardCallOptions = {}, serverOptions: VendorServerOptions = {}) {

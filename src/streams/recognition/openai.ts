@@ -11,7 +11,7 @@ import type { Dialect, Heard, HeardWords, Post, VendorOfEars } from './dialect.t
 const publicAddress = 'https://api.openai.com/v1'
 const presetModel = 'gpt-4o-mini-transcribe'
 /** The models of the realtime interface. */
-const realtime = /realtime|^gpt-4o(-mini)?-transcribe/
+const realtime = /realtime|live|^gpt-4o(-mini)?-transcribe(-\d.*)?$/
 const rate = 24_000
 // A session ends after an hour.
 const maxSessionMs = 58 * 60_000

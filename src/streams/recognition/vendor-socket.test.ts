@@ -312,6 +312,30 @@ describe('a connection that breaks', () => {
     expect(call.finals).toEqual(['0', '1', '2', '3', '4', '5'])
   })
 
+  it('is replaced only after a pause in which it broke', async () => {
+    const { call, vendor, line } = await deepgramCall()
+    await call.voice(200)
+    call.recogniser.setMode('paused')
+    await call.silence(200)
+    line.socket.terminate()
+    await call.events.next('the reconnection', ({ type }) => type === 'reconnecting')
+    await call.silence(60_000)
+    expect(vendor.lines.items).toHaveLength(1)
+    call.recogniser.setMode('on')
+    const second = await lineOf(vendor, 1)
+    await call.voice(200)
+    const after = call.count
+    await until('the audio', () => second.frames.length > 8)
+    expect(second.frames.slice(0, 9)).toEqual(Array.from({ length: 9 }, (_, at) => after - 10 + at))
+    call.recogniser.setMode('paused')
+    second.socket.terminate()
+    await until(
+      'the second break',
+      () => call.events.items.filter(({ type }) => type === 'reconnecting').length === 2,
+    )
+    expect((await call.close()).by).toBe('closed')
+  })
+
   it('brings nothing more once it was replaced', async () => {
     const { call, vendor, line } = await deepgramCall()
     // The first connection is silent, and stays open until the vendor answers its close frame.

@@ -21,6 +21,8 @@ const handshakeMs = 5000
 const maxMessageBytes = 256 * 1024
 /** The time before each further connection, as long as none has proved good. */
 const againAfterMs = [0, 250, 1000]
+/** Connections that broke together are not replaced all at once. */
+const spreadMs = 100
 /** A connection was good if it lasted this long and brought words, or much longer without any. */
 const goodAfterMs = 5000
 const goodWithoutWordsMs = 30_000
@@ -59,6 +61,8 @@ export interface VendorSocketOptions {
   readonly onEvent: (event: RecognitionEvent) => void
   readonly limits?: Partial<HearingLimits> | undefined
   readonly nowMs?: () => number
+  /** Random numbers from 0 up to 1. Left out, Math.random. */
+  readonly random?: () => number
 }
 
 /** One connection, with what is to be sent on it. */
@@ -99,6 +103,8 @@ export class VendorSocket {
   #partial: Carried | undefined
   #again: NodeJS.Timeout | undefined
   #closing: NodeJS.Timeout | undefined
+  /** True if the connection broke while paused: another follows when there is something to hear. */
+  #isResting = false
   #isClosing = false
   #hasEnded = false
   #wasOpened = false
@@ -133,6 +139,10 @@ export class VendorSocket {
       this.finalize()
     }
     this.#mode = mode
+    if (mode === 'paused' || !this.#isResting) return
+    this.#isResting = false
+    this.#outSinceMs = this.#nowMs()
+    void this.#connect()
   }
 
   finalize(): void {
@@ -447,12 +457,18 @@ export class VendorSocket {
     }
     if (this.#isClosing) return this.#endClosed()
     const shown = withoutSecrets(because, this.#order)
+    if (this.#mode === 'paused' && !isFinal) {
+      // A vendor may close a connection without audio, and would close the next, too.
+      this.#isResting = true
+      return this.#options.onEvent({ type: 'reconnecting', because: shown })
+    }
     const waitMs = againAfterMs[this.#failures]
     this.#failures += 1
     const isOut = this.#nowMs() - this.#outSinceMs > outLimitMs
     if (isFinal || isOut || waitMs === undefined) return this.#end({ by: 'failed', because: shown })
     this.#options.onEvent({ type: 'reconnecting', because: shown })
-    this.#again = setTimeout(() => void this.#connect(), waitMs)
+    const { random = Math.random } = this.#options
+    this.#again = setTimeout(() => void this.#connect(), waitMs + random() * spreadMs)
   }
 
   /** Ends with the words that no final has brought. */
