@@ -32,7 +32,7 @@ describe('Soniox', () => {
     expect(line.request.headers.authorization).toBe('Bearer soniox-key')
     expect(line.texts[0]).toEqual({
       api_key: 'soniox-key',
-      model: 'stt-rt-v4',
+      model: 'stt-rt-v5',
       audio_format: 'pcm_s16le',
       sample_rate: 8000,
       num_channels: 1,

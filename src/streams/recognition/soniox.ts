@@ -7,7 +7,7 @@ import type { Dialect, Heard, HeardWords, VendorOfEars } from './dialect.ts'
 import { demandKey } from './vendor-options.ts'
 
 const publicAddress = 'wss://stt-rt.soniox.com'
-const presetModel = 'stt-rt-v4'
+const presetModel = 'stt-rt-v5'
 const keepAliveMs = 5000
 // A stream ends after 300 minutes.
 const maxSessionMs = 290 * 60_000
