@@ -1,5 +1,5 @@
 // The details of one call, in all their forms: its journal, its SIP messages as a list or as a capture file, its trace,
-// its log, its recording.
+// its log, its words, its recording.
 import { AppError } from '../../lib/errors.ts'
 import { callSidOfTrace, isSid } from '../../lib/ids.ts'
 import type { WireOf } from '../define/field.ts'
@@ -14,6 +14,7 @@ import { getRecording, removeRecording } from './recording.ts'
 import { capturedIn, messagesIn } from './sip-messages.ts'
 import { toTrace } from './trace.ts'
 import { traceField } from './trace-field.ts'
+import { getTranscript } from './transcript.ts'
 
 const callIdText = 'The Call-ID of the call, percent-encoded, or its `call_sid`.'
 
@@ -220,6 +221,7 @@ export const callDetailRoutes = [
   getCallJournal,
   getCallLog,
   getCallTrace,
+  getTranscript,
   getAccountCallDetail,
   getProviderCallDetail,
   getAccountCallCapture,

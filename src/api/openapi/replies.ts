@@ -2,6 +2,7 @@
 import type { JsonSchema } from '../define/field.ts'
 import { takesIdempotencyKey } from '../define/idempotency.ts'
 import { shownSchema } from '../define/record.ts'
+import { bytes } from '../define/reply-fields.ts'
 import type { ApiRoute, Reply } from '../define/route.ts'
 import type { Json } from './json.ts'
 import type { Example } from './examples.ts'
@@ -21,7 +22,7 @@ export function describeReply(
     content: {
       [mediaType]: { schema: named, ...(example === undefined ? {} : { example }) },
       ...Object.fromEntries(
-        otherMediaTypes.map((type) => [type, { schema: { ...named, contentMediaType: type } }]),
+        otherMediaTypes.map((type) => [type, { schema: shownSchema(bytes(type).facts) }]),
       ),
     },
   }

@@ -60,6 +60,11 @@ export const requestErrors = {
     http: 404,
     cure: 'Wait for the event recording at the call status hook, or look at the alerts of the account, which say why storing fails.',
   },
+  no_transcript: {
+    cause: 'No recogniser has heard the call.',
+    http: 404,
+    cure: 'Recognise its words with gather, transcribe, config.transcribe or dial.transcribe. If it does so already, the journal of the call says why the recogniser failed. The words of a dialled call are with the call that dialled it.',
+  },
   no_such_route: {
     cause: 'No endpoint has this path.',
     http: 404,

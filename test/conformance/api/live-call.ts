@@ -47,6 +47,31 @@ export function makeCall(api: TestApi, { account_sid, service_provider_sid }: Te
       remote: 'udp:192.0.2.1:5060',
       raw: 'INVITE sip:1@example.com SIP/2.0\r\n\r\n',
     },
+    { seq: 2, at: 1000, type: 'status', call_status: 'in-progress', sip_status: 200, sip_reason: 'OK' },
+    {
+      seq: 3,
+      at: 3600,
+      type: 'heard',
+      recogniser: 'gather',
+      vendor: 'deepgram',
+      language: 'en-US',
+      channel: 1,
+      transcript: 'I would like a table for two.',
+      confidence: 0.97,
+      said_at: 1800,
+      duration_ms: 1500,
+    },
+    {
+      seq: 4,
+      at: 3700,
+      type: 'recognition-ended',
+      recogniser: 'gather',
+      vendor: 'deepgram',
+      by: 'closed',
+      because: 'the platform ended it',
+      audio_ms: 2600,
+      socket_ms: 2700,
+    },
   ])
   return call_sid
 }

@@ -34,6 +34,7 @@ const rights: Readonly<Record<string, Readonly<Record<string, Right>>>> = {
     GET: 'APC',
     DELETE: 'APC',
   },
+  '/Accounts/{AccountSid}/RecentCalls/{CallSid}/transcript': { GET: 'APC' },
   '/Accounts/{AccountSid}/RecentCalls/{SipCallId}': { GET: 'APC' },
   '/Accounts/{AccountSid}/RecentCalls/{SipCallId}/{Method}/pcap': { GET: 'APC' },
   '/Accounts/{AccountSid}/RegisteredSipUsers': { GET: 'APC', POST: 'APC' },
