@@ -11,6 +11,7 @@ import { markAsBroken, markAsGrowing, markAsWhole } from '../lib/growing-file.ts
 import { createSid } from '../lib/ids.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
+import { textOf } from '../lib/members.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import { defaultSharePercent, TenantPool } from '../lib/bounds/tenant-pool.ts'
 import type { AudioFetcher, BorrowedClip } from '../contracts/speech.ts'
@@ -349,7 +350,7 @@ function refuseToDecode(): Promise<never> {
 /** Turns the HTTP client's errors, which are about hooks, into errors about audio. */
 function toAudioError(error: unknown, maxFileBytes: number): unknown {
   if (!(error instanceof AppError)) return toDiskFull(error)
-  if (error.code === 'hook_too_large') {
+  if (error.code === 'hook_too_large' && textOf(error.detail, 'part') !== 'framing') {
     const sentence = `the audio file is larger than ${Math.floor(maxFileBytes / megabyte)} MB`
     return new AppError('audio_not_supported', sentence, { cause: error, cure: 'Serve a shorter file.' })
   }

@@ -1,14 +1,16 @@
 // The connections of the HTTP client: HTTP/1.1, kept alive, each to an address that was checked.
 import { Agent, buildConnector } from 'undici'
+import type { Clock } from '../lib/clock.ts'
 import { literalOf, type AddressGuard } from '../network/address-guard.ts'
+import { boundAnswers } from './bounded-answers.ts'
 import { refusedAddress } from './errors.ts'
 import { guardedLookup, type Resolve } from './guarded-lookup.ts'
-import { readPastContinue } from './interim-answers.ts'
 
 export interface AgentOptions {
   readonly isAllowed: AddressGuard
   readonly resolve: Resolve
   readonly connectTimeoutMs: number
+  readonly clock: Clock
   /** The most connections to one origin. */
   readonly maxConnections?: number | undefined
 }
@@ -28,6 +30,9 @@ export function createAgent(options: AgentOptions): Agent {
     // Exchange keeps these times; a second set of timers per request would be wasted.
     headersTimeout: 0,
     bodyTimeout: 0,
+    // Headers and trailers are bounded before they are parsed. At its own bound the library makes an error for each further
+    // field that it has read, which took a tenth of a second.
+    maxHeaderSize: 16 * 1024 * 1024,
   })
 }
 
@@ -35,7 +40,12 @@ export function createAgent(options: AgentOptions): Agent {
  * Returns a connector that checks the target of each socket: a literal address before connecting, a name by the
  * addresses of its only lookup.
  */
-function createConnector({ isAllowed, resolve, connectTimeoutMs }: AgentOptions): buildConnector.connector {
+function createConnector({
+  isAllowed,
+  resolve,
+  connectTimeoutMs,
+  clock,
+}: AgentOptions): buildConnector.connector {
   const connect = buildConnector({
     timeout: connectTimeoutMs,
     allowH2: false,
@@ -50,7 +60,7 @@ function createConnector({ isAllowed, resolve, connectTimeoutMs }: AgentOptions)
       return queueMicrotask(() => callback(refusedAddress('the host'), null))
     connect(target, (...result) => {
       const [error, socket] = result
-      if (error === null) readPastContinue(socket)
+      if (error === null) boundAnswers(socket, clock)
       callback(...result)
     })
   }

@@ -9,10 +9,12 @@ import type { Logger } from '../lib/log.ts'
 import type { OutgoingAnswer, OutgoingRequest, Outgoing, StreamedBody } from './outgoing.ts'
 import { createNames } from '../network/create-names.ts'
 import type { ResolvedAddress } from '../network/names.ts'
+import type { ThreadTime } from '../lib/bounds/thread-time.ts'
 import { TenantPool } from '../lib/bounds/tenant-pool.ts'
 import { converse } from './conversation.ts'
 import { createSockets } from './create-sockets.ts'
 import { Exchange } from './exchange.ts'
+import type { Charge } from './sent-requests.ts'
 import { isLostConnection, refusedAddress, toOutgoingError } from './errors.ts'
 
 export interface OutgoingOptions {
@@ -20,6 +22,8 @@ export interface OutgoingOptions {
   readonly allow: readonly string[]
   readonly log: Logger
   readonly clock?: Clock
+  /** Where the time to read an answer is charged to the tenant that asked. */
+  readonly threadTime?: ThreadTime
   readonly connectTimeoutMs?: number
   readonly maxConnectionsPerOrigin?: number
   readonly maxRunning?: number
@@ -30,7 +34,7 @@ export interface OutgoingOptions {
 }
 
 export function createOutgoing(options: OutgoingOptions): Outgoing {
-  const { log, clock = systemClock, maxRunning = 2000, connectTimeoutMs = 3000 } = options
+  const { log, threadTime, clock = systemClock, maxRunning = 2000, connectTimeoutMs = 3000 } = options
   const { resolve = createNames({ clock }).lookup } = options
   const isAllowed = createAddressGuard(options.allow)
   const sockets = createSockets({ allow: options.allow, resolve, clock })
@@ -46,7 +50,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   async function open(): Promise<Agent> {
     const { createAgent } = await import('./agent.ts')
     const { maxConnectionsPerOrigin: maxConnections } = options
-    return createAgent({ isAllowed, resolve, connectTimeoutMs, maxConnections })
+    return createAgent({ isAllowed, resolve, connectTimeoutMs, maxConnections, clock })
   }
 
   function agentOf(): Promise<Agent> {
@@ -63,7 +67,9 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   async function attempt(target: URL, request: OutgoingRequest, deadline: number): Promise<OutgoingAnswer> {
     const agent = await agentOf()
     request.signal?.throwIfAborted()
-    const exchange = new Exchange(request, clock, deadline)
+    const tenant = actingTenant()
+    const charge: Charge = (work) => (threadTime === undefined ? work() : threadTime.charge(tenant, work))
+    const exchange = new Exchange(request, { clock, deadline, charge })
     agent.dispatch(
       {
         origin: target.origin,

@@ -6,7 +6,7 @@ import { connect as connectSecure } from 'node:tls'
 import type { WebSocket } from 'ws'
 import type { Clock } from '../lib/clock.ts'
 import { createAddressGuard, literalOf, parseTarget, type AddressGuard } from '../network/address-guard.ts'
-import { ExchangeLimit, refusedAddress, toOutgoingError } from './errors.ts'
+import { EndlessAnswer, ExchangeLimit, refusedAddress, toOutgoingError } from './errors.ts'
 import { guardedLookup, type Resolve } from './guarded-lookup.ts'
 import { maxInterim } from './interim-answers.ts'
 import { boundFarewell } from './socket-farewell.ts'
@@ -24,6 +24,8 @@ export interface SocketsOptions {
 const closeMs = 2000
 /** The most fragments of one message: 4 MiB in pieces of 4 KiB. */
 const maxFragments = 1024
+/** The most bytes of the head of a handshake, with the interim responses before it. What it begins may follow in the same read. */
+const maxHandshakeBytes = 32 * 1024
 const maxUnreadPongBytes = 64 * 1024
 /** The most pings and pongs in a second. A peer that sends more takes the thread from others, and its socket is cut. */
 const maxControlsPerSecond = 100
@@ -35,8 +37,10 @@ export function createSockets({ allow, resolve, clock }: SocketsOptions): Socket
       const { url, headers, protocols, maxRedirects, maxMessageBytes, signal } = request
       signal?.throwIfAborted()
       let network: NetSocket | undefined
+      let isOpen = false
       const connect: typeof createConnection = (options) => {
         network = createConnection(options)
+        boundHandshake(network, () => !isOpen)
         return network
       }
       parseTarget(url.replace(/^ws/i, 'http'))
@@ -66,6 +70,7 @@ export function createSockets({ allow, resolve, clock }: SocketsOptions): Socket
       })
       const { received } = request
       socket.once('open', () => {
+        isOpen = true
         if (network === undefined) return
         boundFarewell(socket, { network, clock, maxBytes: maxMessageBytes })
         // This listener comes after the library's, which has then read the same bytes.
@@ -133,12 +138,30 @@ function opened(socket: WebSocket, request: SocketRequest, clock: Clock): Promis
   return promise
 }
 
+/** Cuts a connection whose server sends more than a handshake needs. */
+function boundHandshake(network: NetSocket, isBounded: () => boolean): void {
+  let bytes = 0
+  const push = network.push.bind(network)
+  network.push = (chunk: unknown, encoding) => {
+    if (!isBounded() || !(chunk instanceof Uint8Array)) return push(chunk, encoding)
+    if (bytes <= maxHandshakeBytes) {
+      bytes += chunk.length
+      return push(chunk, encoding)
+    }
+    network.destroy(new EndlessAnswer('too many headers or interim responses'))
+    return false
+  }
+}
+
 /** Sends a handshake, and gives it up when interim responses come without end (RFC 9110 §15.2). */
 function sendBounded(handshake: ClientRequest, socket: WebSocket): void {
   let interim = 0
   handshake.on('information', () => {
     interim += 1
-    if (interim > maxInterim) socket.terminate()
+    if (interim !== maxInterim + 1) return
+    // The bytes that were read with these may open the socket, unless it is closing.
+    socket.emit('error', new EndlessAnswer(`more than ${maxInterim} interim responses`))
+    socket.terminate()
   })
   handshake.end()
 }

@@ -11,6 +11,9 @@ export class ExchangeLimit extends Error {
   }
 }
 
+/** Thrown for an answer with more around its body than is read. The message is public: "too many headers". */
+export class EndlessAnswer extends Error {}
+
 const limitFailures = {
   'answer-time': { code: 'hook_timeout', text: 'did not answer in time' },
   'total-time': { code: 'hook_timeout', text: 'did not finish its answer in time' },
@@ -36,16 +39,20 @@ export function toOutgoingError(error: unknown, subject: string): AppError {
     const { code, text } = limitFailures[error.limit]
     return new AppError(code, `${subject} ${text}`)
   }
+  if (error instanceof EndlessAnswer)
+    return new AppError('hook_too_large', `${subject} answered with ${error.message}`, {
+      cause: error,
+      detail: { part: 'framing' },
+      cure: 'Answer with few headers and a body in large pieces.',
+    })
   const code = codeOf(error)
-  if (code === 'UND_ERR_HEADERS_OVERFLOW')
-    return new AppError('hook_too_large', `${subject} answered with too many headers`, { cause: error })
   if (isTlsFailure(error, code)) return tlsFailure(error, subject)
   if (isCertificateCode(code))
     return new AppError('hook_unreachable', `${subject} has a certificate that is not trusted`, {
       cause: error,
       cure: 'Install a certificate of a public authority for the host name of the URL.',
     })
-  if (isBrokenHttp(error) || code.startsWith('UND_ERR_RES'))
+  if (isBrokenHttp(error) || code.startsWith('HPE_') || code.startsWith('UND_ERR_RES'))
     return new AppError('hook_unreachable', `${subject} did not answer with valid HTTP`, { cause: error })
   return new AppError('hook_unreachable', `${subject} ${failures[code] ?? 'cannot be reached'}`, {
     cause: error,

@@ -3,18 +3,26 @@
 import type { Dispatcher } from 'undici'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { ExchangeLimit } from './errors.ts'
-import { onSent } from './sent-requests.ts'
+import type { AnswerMeter } from './answer-meter.ts'
+import { onSent, type Charge } from './sent-requests.ts'
 import type { BodySink, OutgoingAnswer, OutgoingRequest } from './outgoing.ts'
 
 // A receiver that sends a little more than a status keeps its connection; beyond this limit the connection is not
 // worth keeping.
 const discardedBytes = 64 * 1024
 
+export interface ExchangeOptions {
+  readonly clock: Clock
+  readonly deadline: number
+  readonly charge: Charge
+}
+
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly answer: Promise<OutgoingAnswer>
   readonly #request: OutgoingRequest
   readonly #clock: Clock
   readonly #deadline: number
+  readonly #charge: Charge
   readonly #chunks: Buffer[] = []
   readonly #onAbort = (): void => this.#fail(new Error('aborted'))
   #resolve: (answer: OutgoingAnswer) => void = () => {}
@@ -25,12 +33,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #sink: BodySink | 'collect' | 'discard' = 'collect'
   #writing: Promise<void> | undefined
   #isOnKept = false
+  #meter: AnswerMeter | undefined
   #bytes = 0
   #failure: Error | undefined
 
-  constructor(request: OutgoingRequest, clock: Clock, deadline: number) {
+  /** `charge` gets the work of reading the answer. */
+  constructor(request: OutgoingRequest, { clock, deadline, charge }: ExchangeOptions) {
     this.#request = request
     this.#clock = clock
+    this.#charge = charge
     this.#deadline = deadline
     const leftMs = deadline - clock.monotonic()
     this.#timer = clock.after(Math.min(request.answerTimeoutMs, leftMs), () =>
@@ -56,7 +67,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller = controller
     // The request was given up while it waited for a connection: it must no longer be sent.
     if (this.#failure !== undefined) return controller.abort(this.#failure)
-    onSent((isKept) => (this.#isOnKept = isKept))
+    onSent((isKept, connection) => {
+      this.#isOnKept = isKept
+      this.#meter = connection.meter
+      connection.charge = this.#charge
+    })
   }
 
   onResponseStart(
@@ -79,9 +94,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     // undici delivers an empty chunk after each resume; pausing for it would loop.
     if (chunk.length === 0) return
+    this.#meter?.gotBody(chunk.length)
     this.#bytes += chunk.length
     const maxBytes = this.#sink === 'discard' ? discardedBytes : this.#request.maxBodyBytes
     if (this.#bytes > maxBytes) return this.#fail(new ExchangeLimit('bytes'))
+    if (this.#meter?.fault !== undefined) return this.#fail(this.#meter.fault)
     if (this.#sink === 'discard') return
     if (this.#sink === 'collect') {
       this.#chunks.push(chunk)
@@ -91,7 +108,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (writing === undefined) return
     controller.pause()
     this.#writing = writing.then(
-      () => controller.resume(),
+      () => this.#charge(() => controller.resume()),
       (error: unknown) => this.#fail(error instanceof Error ? error : new Error(String(error))),
     )
   }

@@ -87,6 +87,9 @@ describe('a 100 Continue', () => {
       totalTimeoutMs: 60_000,
       maxBodyBytes: 1000,
     })
-    await expect(asked).rejects.toMatchObject({ code: 'hook_unreachable' })
+    await expect(asked).rejects.toMatchObject({
+      code: 'hook_too_large',
+      message: 'the hook answered with more than 100 interim responses',
+    })
   })
 })

@@ -1,7 +1,5 @@
 // The 100 Continue that a server sends unasked. A client reads past each interim response (RFC 9110 §15.2); the HTTP
 // library does so too, except that it closes the connection at a 100. So a 100 reaches it as a 102, which it skips.
-import type { Socket } from 'node:net'
-import { watchRequests } from './sent-requests.ts'
 
 /** The most interim responses before an answer. A server that sends more takes the thread from others. */
 export const maxInterim = 100
@@ -60,20 +58,5 @@ export class InterimAnswers {
     if (byte === expected) this.#lineEnds += 1
     else this.#lineEnds = byte === 0x0d ? 1 : 0
     if (this.#lineEnds === 4) this.#next()
-  }
-}
-
-/** Lets the HTTP library read past each 100 that arrives on this socket. Each request that it sends begins a response. */
-export function readPastContinue(socket: Socket): void {
-  const answers = new InterimAnswers()
-  watchRequests(socket, () => answers.begin())
-  const push = socket.push.bind(socket)
-  socket.push = (chunk: unknown, encoding) => {
-    if (chunk instanceof Uint8Array) answers.read(chunk)
-    if (answers.isEndless) {
-      socket.destroy(new Error('more than 100 interim responses came before the answer'))
-      return false
-    }
-    return push(chunk, encoding)
   }
 }

@@ -29,6 +29,7 @@ export function createBase(config: Config, log: LeveledLogger) {
     log,
   })
   const allow = reachableNetworks(config)
+  const threadTime = new ThreadTime({ clock })
   const names = createNames({ servers: config.nameServers, clock })
   /** Returns the carriers whose registrars have the address. The trunks set it, and are made later. */
   const learnt: { at: (address: string) => readonly string[] } = { at: () => [] }
@@ -38,7 +39,7 @@ export function createBase(config: Config, log: LeveledLogger) {
     clock,
     cacheDir: join(dataDir, 'cache'),
     sharePercent,
-    threadTime: new ThreadTime({ clock }),
+    threadTime,
     storage,
     directory: createDirectory({ storage, clock, registrarsAt: (address) => learnt.at(address) }),
     learnt,
@@ -47,7 +48,7 @@ export function createBase(config: Config, log: LeveledLogger) {
     allow,
     names,
     certificates: createCertificatesOf(config, { clock, log }),
-    outgoing: createOutgoing({ allow, sharePercent, log, clock, resolve: names.lookup }),
+    outgoing: createOutgoing({ allow, sharePercent, log, clock, threadTime, resolve: names.lookup }),
   }
 }
 
