@@ -81,7 +81,7 @@ describe('config', () => {
     }
   })
 
-  it.each(['ttsStream', 'amd', 'noiseIsolation', 'turnTaking'])(
+  it.each(['ttsStream', 'noiseIsolation', 'turnTaking'])(
     'refuses %s by its name, takes the rest, and lets it be switched off',
     async (name) => {
       const { codes } = await run({ ...absent, [name]: {} }, say)

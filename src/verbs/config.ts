@@ -9,13 +9,13 @@ import { decibels, hookFor, optional, recognizer, synthesizer, untilServed, vad 
 import { audioServerTitle, streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
 import { backgroundProperties, toBackgroundQuestion } from './gather.ts'
 import { answerFields, nestedTranscription, toForm, toTranscription } from './define/recognizer.ts'
+import { machineDetection, toDetection } from './define/machine-detection.ts'
 import { toWishes, waitProperties } from './define/hook-wait.ts'
 import { applyRecord, record } from './define/record.ts'
 
 /** Options that applications depend on: ignoring them silently would be worse than a failure. */
 const refused = {
   ttsStream: 'Give `say` the whole text, or speak by `listen` with `bidirectionalAudio`.',
-  amd: inPlaceOf.machineDetection,
   noiseIsolation: inPlaceOf.leftOut,
   turnTaking: inPlaceOf.leftOut,
 } as const
@@ -96,7 +96,11 @@ const schema = Type.Object({
         'What the caller says is transcribed while the next verbs run, until you switch it off or the call ends. Answers the call. The verbs in an answer of the hook run immediately, in place of those that run.',
     }),
   ),
-  amd: optional.anything(refusal('amd')),
+  amd: Type.Optional(
+    machineDetection(
+      'It hears the far end from now on, while the next verbs run, and replaces an earlier one. Answers the call.',
+    ),
+  ),
   noiseIsolation: optional.anything(refusal('noiseIsolation')),
   turnTaking: optional.anything(refusal('turnTaking')),
   vad: Type.Optional(vad),
@@ -153,6 +157,7 @@ export const config = defineVerb({
     await switchStream(options, given)
     await switchTranscription(options, given)
     await switchBargeIn(options, given)
+    await switchDetection(options, given)
     const first = (Object.keys(refused) as (keyof typeof refused)[]).find((name) => isWanted(options[name]))
     if (first !== undefined) throw notServed(`config: ${first}`, refused[first])
   },
@@ -220,6 +225,17 @@ async function switchBargeIn(
       await hooks.event(actionHook, answerFields(answer, settings.wantsLatency), signal)
     },
   })
+}
+
+async function switchDetection(
+  { amd }: Options,
+  { hearing, signalling }: Given<'hearing' | 'signalling'>,
+): Promise<void> {
+  if (amd === undefined) return
+  const detection = toDetection(amd, 'config')
+  if (detection === undefined) return hearing.detectNoMore()
+  await signalling.answer()
+  if (!signalling.hasEnded) hearing.detect(detection)
 }
 
 /** Returns false for an option that is switched off. */

@@ -4,8 +4,9 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { DigitCollector } from '../digits/digit-collector.ts'
 import { BackgroundQuestion } from '../hearing/background-question.ts'
-import { chooseRecogniser } from '../hearing/choose-recogniser.ts'
+import { chooseRecogniser, soundAlone, type RecogniserChoice } from '../hearing/choose-recogniser.ts'
 import { Ear, type EarOptions } from '../hearing/ear.ts'
+import { MachineWatch } from '../hearing/machine-watch.ts'
 import { TranscriptHook, type TranscriptHookOptions } from '../hearing/transcript-hook.ts'
 import { SpeechCollector } from '../hearing/speech-collector.ts'
 import type { EarName } from '../leg/leg-ears.ts'
@@ -13,6 +14,7 @@ import type { Asking } from '../verb/abilities.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { CallScript } from '../ports.ts'
 import { stopped } from '../session/stop.ts'
+import type { MachineDetecting, MachineDetection, MachineEvent } from '../verb/machine-detection.ts'
 import type { CallSettings } from '../verb/settings.ts'
 import type {
   Answer,
@@ -23,6 +25,7 @@ import type {
   TalkTranscription,
   Transcription,
 } from '../verb/recognition.ts'
+import type { VerbQueue } from './hooks.ts'
 import { play } from './play-prompt.ts'
 
 export interface HearingOptions {
@@ -30,7 +33,7 @@ export interface HearingOptions {
   readonly script: CallScript
   readonly settings: Pick<CallSettings, 'current'>
   readonly recognition: Recognition
-  readonly hooks: Pick<Asking, 'event' | 'tell'>
+  readonly hooks: Pick<Asking, 'event' | 'tell'> & Pick<VerbQueue, 'awaitMore'>
   readonly clock: Clock
   /** Ends what the caller hears. */
   readonly silence: () => void
@@ -49,11 +52,22 @@ type Listener = Pick<
 
 const noSpeech = { stopsPrompt: false, minBargeinWords: Infinity } as const
 
-export class LegHearing implements Hearing {
+/** A detection beside verbs. */
+export interface DetectionOptions {
+  /** The leg that is heard: by default that of the verbs. */
+  readonly on?: Leg
+  /** Fields that the hook gets besides those of the event. */
+  readonly fields?: Readonly<Record<string, unknown>>
+  /** The hook is sent nothing before it resolves. */
+  readonly after?: Promise<void>
+}
+
+export class LegHearing implements Hearing, MachineDetecting {
   readonly #options: HearingOptions
   /** The choice whose first recogniser has failed, until another is chosen. */
   #failedVendor: string | undefined
   #background: BackgroundQuestion | undefined
+  #detection: MachineWatch | undefined
 
   constructor(options: HearingOptions) {
     this.#options = options
@@ -84,6 +98,52 @@ export class LegHearing implements Hearing {
   listenNoMore(): void {
     this.#background?.end()
     this.#background = undefined
+  }
+
+  detect(request: MachineDetection): void {
+    this.#detection?.stop()
+    this.#detection = this.watch(request)
+  }
+
+  detectNoMore(): void {
+    this.#detection?.stop()
+    this.#detection = undefined
+  }
+
+  /** Begins a detection beside others. */
+  watch(request: MachineDetection, { on, fields, after }: DetectionOptions = {}): MachineWatch {
+    const { hooks, leg, clock } = this.#options
+    const choice = this.#choiceFor(request)
+    let last = after ?? Promise.resolve()
+    const send = (event: MachineEvent): void => {
+      leg.journal.note({ type: 'note', sentence: sentenceOf(event) })
+      // One after the other, so that the application gets them in their order.
+      const settled = hooks.awaitMore()
+      last = last.then(() => hooks.event(request.hook, { ...event, ...fields }, leg.signal)).finally(settled)
+    }
+    return new MachineWatch({
+      request,
+      clock,
+      hearsWords: choice !== undefined,
+      listen: (by, listener) =>
+        this.#open(by === 'words' ? 'amd' : 'amd-sound', (by === 'words' && choice) || soundAlone, {
+          ...listener,
+          ...(on === undefined ? {} : { on, channel: 2 }),
+        }),
+      onEvent: send,
+    })
+  }
+
+  /** Returns undefined if no recogniser of words is chosen. */
+  #choiceFor({ recognizer }: MachineDetection): RecogniserChoice | undefined {
+    const { settings, script } = this.#options
+    try {
+      const form = recognizer ?? { enhancedModel: true }
+      return chooseRecogniser(form, settings.current.recognition, script)
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'recognizer_unknown') return undefined
+      throw error
+    }
   }
 
   async #ask(question: SpokenQuestion): Promise<Answer> {
@@ -221,22 +281,9 @@ export class LegHearing implements Hearing {
 
   /** Returns undefined if no recogniser is chosen anywhere; `onFailed` was called then. */
   #listen(name: string, form: RecognizerForm | undefined, listener: Listener): Ear | undefined {
-    const { leg, script, settings, recognition, clock, onDeaf } = this.#options
+    const { script, settings, onDeaf } = this.#options
     try {
-      const choice = chooseRecogniser(form, settings.current.recognition, script)
-      const key = JSON.stringify(choice.first)
-      if (this.#failedVendor !== key) this.#failedVendor = undefined
-      return new Ear({
-        ...listener,
-        name,
-        leg,
-        choice,
-        recognition,
-        clock,
-        onProblem: onDeaf,
-        usesFallback: this.#failedVendor !== undefined,
-        onFallback: () => (this.#failedVendor = key),
-      })
+      return this.#open(name, chooseRecogniser(form, settings.current.recognition, script), listener)
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       onDeaf(error, false)
@@ -244,4 +291,27 @@ export class LegHearing implements Hearing {
       return undefined
     }
   }
+
+  #open(name: string, choice: RecogniserChoice, listener: Listener): Ear {
+    const { leg, recognition, clock, onDeaf } = this.#options
+    const key = JSON.stringify(choice.first)
+    if (choice !== soundAlone && this.#failedVendor !== key) this.#failedVendor = undefined
+    return new Ear({
+      ...listener,
+      name,
+      leg,
+      choice,
+      recognition,
+      clock,
+      onProblem: onDeaf,
+      usesFallback: this.#failedVendor === key,
+      onFallback: () => (this.#failedVendor = key),
+    })
+  }
+}
+
+/** Returns the sentence for the journal. The request to the hook has the words. */
+function sentenceOf(event: MachineEvent): string {
+  const reason = 'reason' in event ? ` (${event.reason})` : ''
+  return `answering machine detection: ${event.type}${reason}`
 }

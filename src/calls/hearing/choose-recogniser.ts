@@ -33,7 +33,7 @@ const presetLanguage = 'en-US'
 const maxHints = 500
 const maxHintChars = 10_000
 
-/** Throws AppError recognizer_unknown if no vendor is chosen anywhere. */
+/** Throws AppError recognizer_unknown if no vendor is chosen anywhere, or `none`, which hears no words. */
 export function chooseRecogniser(
   given: RecognizerForm | undefined,
   ofSession: RecognizerForm,
@@ -41,7 +41,7 @@ export function chooseRecogniser(
 ): RecogniserChoice {
   const form = merged(ofSession, given ?? {})
   const vendor = named(form.vendor) ?? script.speech_recognizer_vendor ?? undefined
-  if (vendor === undefined) throw noVendor()
+  if (vendor === undefined || vendor === soundAlone.first.vendor) throw noVendor()
   const isOwn = named(form.vendor) !== undefined
   const label = isOwn ? (named(form.label) ?? null) : (named(form.label) ?? script.speech_recognizer_label)
   const language = named(form.language) ?? script.speech_recognizer_language ?? presetLanguage
@@ -59,6 +59,15 @@ export function chooseRecogniser(
     form,
     note,
   }
+}
+
+/** The choice of a recogniser that hears no words: only whether there is a voice, and beeps. It needs no credential. */
+export const soundAlone: RecogniserChoice = {
+  first: { vendor: 'none', label: null, language: presetLanguage },
+  fallback: undefined,
+  wishes: { hints: [], altLanguages: [] },
+  form: {},
+  note: undefined,
 }
 
 function noVendor(): AppError {
@@ -92,6 +101,7 @@ function fallbackOf(
   language: string,
 ): RecogniserName | undefined {
   const own = named(form.fallbackVendor)
+  if (own === soundAlone.first.vendor) return undefined
   if (own !== undefined)
     return {
       vendor: own,

@@ -3,6 +3,7 @@ import type { AppError } from '../../lib/errors.ts'
 import type { PlayResult } from '../../media/media.ts'
 import type { Recording, RecordingSpan } from './recording-request.ts'
 import type { Streaming } from './stream-request.ts'
+import type { MachineDetecting } from './machine-detection.ts'
 import type { Hearing, RecognizerForm } from './recognition.ts'
 import type { AskedRequest, OwnRequestOutcome } from './own-request.ts'
 import type { Filler, HookDelay, SettingsChange, Voice, WaitWishes } from './settings.ts'
@@ -23,7 +24,7 @@ export interface Abilities {
   /** Collects the keys that are pressed. */
   readonly digits: Digits
   /** Hears words. */
-  readonly hearing: Hearing
+  readonly hearing: Hearing & MachineDetecting
   /** Sends keys to the far end. */
   readonly keys: Keys
   /** Sends requests to the far end within the dialog. */

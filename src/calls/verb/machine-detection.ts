@@ -21,6 +21,12 @@ export interface MachineDetection {
   readonly hook: HookForm
 }
 
+export interface MachineDetecting {
+  /** Begins beside the running verbs, in place of an earlier one. */
+  detect(request: MachineDetection): void
+  detectNoMore(): void
+}
+
 /** The form in which applications write it. Times are in milliseconds. */
 export interface MachineDetectionForm {
   readonly actionHook: HookForm
