@@ -53,7 +53,7 @@ const longestChoiceFrames = 60
 const comparedFrames = 8
 /** How far the start of the voice may be from where it is in the clip, in steps of the clip: packets may be lost there. */
 const slack = 12
-const kept = 6
+const kept = 12
 /** Below these, sound is not that of a clip. Other speech of the same voice reaches more by chance, the shorter it is. */
 const least = { goingOn: 0.5, word: 0.68, clip: 0.77, anyPlace: 0.84, sureClip: 0.8, wordOfSureClip: 0.4 }
 /** Frames that say something of a clip, without which it is not chosen. */
