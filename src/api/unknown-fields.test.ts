@@ -89,7 +89,7 @@ describe('members of objects in a body', () => {
     const application_ = application({ account_sid, env_vars: free, app_json: '[]' })
     expect(await named('/Applications', application_)).toBeUndefined()
     const call = { to: { type: 'phone', number: '1' }, from: '1', tag: free, headers: { 'X-Call': '1' } }
-    expect(await named(`/Accounts/${account_sid}/Calls`, { ...call, amd: free })).toBeUndefined()
+    expect(await named(`/Accounts/${account_sid}/Calls`, call)).toBeUndefined()
   })
 })
 

@@ -1,6 +1,7 @@
 // A call as a client of the API, or an application over WebSocket, requests it.
 import type { HeaderField } from '../sip/message/message.ts'
 import type { HookForm } from './verb/hook-form.ts'
+import type { MachineDetection } from './verb/machine-detection.ts'
 import type { Target } from './verb/target.ts'
 import type { CallScript } from './ports.ts'
 
@@ -19,6 +20,8 @@ export interface CallWishes {
   readonly referHook?: HookForm
   /** Called with requests of the far end within the dialog that the platform itself does not handle. */
   readonly requestHook?: HookForm
+  /** Whether a machine has answered, from the answer on. */
+  readonly machineDetection?: MachineDetection
   /** The longest time the call may ring. */
   readonly ringMs: number
   /** The longest time the call may last once it is answered. The platform's own limit also applies. */

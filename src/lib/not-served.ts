@@ -8,8 +8,6 @@ export function notServed(what: string, cure: string): AppError {
 
 /** The cures that several parts of the interface share. */
 export const inPlaceOf = {
-  machineDetection:
-    'Leave it out. A person presses a key that `gather` asks for, or the `confirmHook` of a `dial`; a machine does not.',
   leftOut: 'Leave it out: the call goes on without it.',
   models:
     'Let a server of yours that `listen` connects with the call speak with the model: with `bidirectionalAudio` it hears the caller and is heard.',

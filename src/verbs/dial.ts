@@ -14,7 +14,8 @@ import { audioServerTitle, streamProperties, streamUrl, toStreamOptions } from '
 import { nestedTranscription, toTranscription } from './define/recognizer.ts'
 import { target, toTarget, word } from './define/dial-target.ts'
 import { dubProperties } from './dub.ts'
-import { decibels, hookFor, oneOf, optional, replacingTheRest, untilServed } from './define/schemas.ts'
+import { machineDetection, toDetection } from './define/machine-detection.ts'
+import { decibels, hookFor, oneOf, optional, replacingTheRest } from './define/schemas.ts'
 
 const sequencesOf = (side: string) =>
   Type.Array(Type.String(), { description: `Keys of ${side}, such as "*1".` })
@@ -128,7 +129,11 @@ const schema = Type.Object({
       description: 'The options of the verb dub: tracks that the called side hears once the two talk.',
     }),
   ),
-  amd: optional.anything(untilServed('answering machine detection', 'Distinguishes machines from people.')),
+  amd: Type.Optional(
+    machineDetection(
+      'It hears each target from its answer on, also while a `confirmHook` runs, and ends with the dial. Each request has `dial_call_sid`, the leg that is heard.',
+    ),
+  ),
   referHook: Type.Optional(
     hookFor(
       'Sent when the phone of either side transfers the other one (REFER), with refer_details. Its verbs run on the side that is transferred; a status of 400 to 699 refuses the transfer. An answer without verbs joins two calls as the phone asks (Replaces), and refuses any other transfer with 603. Without the hook a user may transfer to users of its SIP realm, and join its two calls.',
@@ -189,7 +194,8 @@ export const dial = defineVerb({
     )
     const { dub: tracks = [], boostAudioSignal } = options
     const { callerId, callerName, timeLimit, confirmHook, dialMusic, dtmfHook, tag } = options
-    const { actionHook, referHook, onHoldHook, transcribe } = options
+    const { actionHook, referHook, onHoldHook, transcribe, amd } = options
+    const detection = amd && toDetection(amd, 'dial')
     const outcome = await legs.dial({
       targets,
       answersOnBridge: options.answerOnBridge ?? false,
@@ -204,6 +210,7 @@ export const dial = defineVerb({
       ...(transcribe === undefined || transcribe.enable === false
         ? {}
         : { transcription: toTalkTranscription(transcribe) }),
+      ...(detection === undefined ? {} : { machineDetection: detection }),
       ...(boostAudioSignal === undefined ? {} : { boostDb: toDecibels(boostAudioSignal) }),
       callerId,
       callerName,

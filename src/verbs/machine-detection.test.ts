@@ -1,11 +1,14 @@
 // Answering machine detection in calls (`amd`), with a recogniser that the test controls.
 import { describe, expect, it } from 'vitest'
-import { application } from '../../test/support/scripted-engine/scripted-facts.ts'
+import { application, callRequest, phone } from '../../test/support/scripted-engine/scripted-facts.ts'
 import {
   createScriptedEngine,
   type ScriptedEngine,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { answered, dialled } from '../../test/support/scripted-engine/dialling.ts'
+import { placeOn } from '../../test/support/scripted-engine/place-on.ts'
 import { settle } from '../../test/support/scripted-engine/turns.ts'
+import { toMachineDetection } from '../calls/verb.ts'
 import { parseVerbs } from './index.ts'
 
 const play = { verb: 'play', url: 'http://app.test/long.wav' }
@@ -130,5 +133,101 @@ describe('amd of config', () => {
     const call = await run([{ verb: 'config', amd: {} }, play])
     expect(call.ears()).toEqual([])
     expect(call.played()).toBe(1)
+  })
+})
+
+describe('amd of dial', () => {
+  async function dial(options: object, answer: readonly object[] = []) {
+    const one = await dialled(parseVerbs, { amd, ...options }, (engine) => {
+      engine.application = { ...application, speech_recognizer_vendor: 'deepgram' }
+      engine.hooks.on('/amd', answer)
+      engine.hooks.on('/dialled', [])
+    })
+    return { ...one, ...observe(one.engine) }
+  }
+
+  it('hears the called leg from its answer on, and names it beside the facts of the caller', async () => {
+    const one = await dial({})
+    expect(one.ears()).toEqual([])
+    await answered(one.called())
+    await one.say('hello')
+    expect(one.words()?.request.side.channel).toBe(2)
+    expect(one.sent()).toMatchObject([
+      {
+        type: 'amd_human_detected',
+        call_sid: one.sidOf('inbound'),
+        dial_call_sid: one.sidOf('outbound'),
+      },
+      { type: 'amd_stopped' },
+    ])
+  })
+
+  it('hears it while it is confirmed, and ends when it hangs up', async () => {
+    const confirm = { verb: 'play', url: 'http://app.test/confirm.wav' }
+    const one = await dialled(parseVerbs, { amd, confirmHook: '/confirm' }, (engine) => {
+      engine.application = { ...application, speech_recognizer_vendor: 'deepgram' }
+      engine.hooks.on('/confirm', [confirm])
+      engine.hooks.on('/amd', [])
+      engine.hooks.on('/dialled', [])
+    })
+    await answered(one.called())
+    await turns()
+    const call = observe(one.engine)
+    expect(call.ears()).toContain('deepgram')
+    await one.engine.calls.stop()
+    await turns()
+    expect(call.areClosed()).toBe(true)
+  })
+
+  it('runs the verbs of an answer in place of the dial, and hangs up the called leg', async () => {
+    const one = await dial({}, [after])
+    await answered(one.called())
+    await one.say('please leave a message')
+    expect(one.engine.hooks.payloadsOf('/dialled')).toMatchObject([{ dial_call_status: 'completed' }])
+    expect(one.types()).toEqual(['amd_machine_detected', 'amd_stopped'])
+    expect(one.areClosed()).toBe(true)
+  })
+
+  it('is not begun by enable: false', async () => {
+    const one = await dial({ amd: { ...amd, enable: false } })
+    await answered(one.called())
+    expect(one.ears()).toEqual([])
+  })
+})
+
+describe('amd of a call that is placed', () => {
+  async function place(verbs: readonly object[], answer: readonly object[] = []) {
+    const engine = createScriptedEngine(parseVerbs)
+    engine.application = { ...application, speech_recognizer_vendor: 'deepgram' }
+    engine.fetch = (url) => (url.includes('long') ? 60_000 : 1000)
+    engine.hooks.on('/call', verbs)
+    engine.hooks.on('/amd', answer)
+    engine.phones.set(phone.aor, [phone])
+    const machineDetection = toMachineDetection({ actionHook: { url: '/amd' } })
+    await placeOn(engine, { ...callRequest, machineDetection })
+    return observe(engine)
+  }
+
+  it('begins with the answer, while the call hook is asked', async () => {
+    const call = await place([play])
+    expect(call.ears()).toEqual([])
+    call.engine.sent[0]?.answer()
+    await turns()
+    await call.say('hello')
+    expect(call.sent()).toMatchObject([
+      { type: 'amd_human_detected', direction: 'outbound' },
+      { type: 'amd_stopped' },
+    ])
+    expect(call.played()).toBe(1)
+  })
+
+  it('replaces the verbs of the call hook by those of its own', async () => {
+    const call = await place([play, play], [after])
+    call.engine.sent[0]?.answer()
+    await turns()
+    await call.say('please leave a message')
+    expect(call.engine.media.sessions[0]?.played.at(-1)).toMatch(/1000$/)
+    await call.pass(1200)
+    expect(call.engine.calls.liveCount).toBe(0)
   })
 })

@@ -35,6 +35,8 @@ const ownHooks = {
   speech_recognizer_language: 'en-GB',
 }
 
+const detecting = (changes: object) => ({ amd: { actionHook: '/amd', ...changes } })
+
 describe('POST /Accounts/{sid}/Calls', () => {
   it('answers 201 with the sid and the Call-ID, to every level', async () => {
     for (const token of [api.own.accountKey, api.own.providerKey, api.adminKey]) {
@@ -75,6 +77,7 @@ describe('POST /Accounts/{sid}/Calls', () => {
       answerOnBridge: true,
       dual_streams: false,
       referHook: 'https://app.example.com/refer',
+      amd: { actionHook: '/amd', digitCount: 5, timers: { decisionTimeoutMs: 9000 } },
     })
     expect((await create(sent)).status).toBe(201)
     expect(api.placed).toMatchObject([
@@ -92,6 +95,10 @@ describe('POST /Accounts/{sid}/Calls', () => {
         ringMs: 20_000,
         maxCallMs: 600_000,
         referHook: { url: 'https://app.example.com/refer' },
+        machineDetection: {
+          hook: { url: '/amd' },
+          rules: { thresholdWordCount: 9, digitCount: 5, noSpeechMs: 5000, decisionMs: 9000, toneMs: 20_000 },
+        },
         notes: [],
       },
     ])
@@ -235,7 +242,12 @@ describe('POST /Accounts/{sid}/Calls', () => {
     ['a large tag', { tag: { x: 'x'.repeat(65_536) } }, 'tag must have at most 65536'],
     ['no time to ring', { timeout: 0 }, 'timeout must be at least 1'],
     ['a time limit as text', { timeLimit: '10' }, 'timeLimit must be a whole number'],
-    ['answering machine detection', { amd: {} }, 'amd is not served yet'],
+    ['a detection without a hook', { amd: {} }, 'amd.actionHook is required'],
+    [
+      'a detection whose time is text',
+      detecting({ timers: { toneTimeoutMs: 'x' } }),
+      'toneTimeoutMs must be',
+    ],
     ['two streams', { dual_streams: true }, 'dual_streams is not served yet'],
   ])('answers 400 naming the field for %s, and places no call', async (_, changes, msg) => {
     const answer = await create(call(changes))
@@ -245,8 +257,8 @@ describe('POST /Accounts/{sid}/Calls', () => {
   })
 
   it('says what to do in place of what is not served', async () => {
-    const { body } = await create(call({ amd: {} }))
-    expect((body as { cure: string }).cure).toMatch(/^Leave it out\. A person presses a key/)
+    const { body } = await create(call({ dual_streams: true }))
+    expect((body as { cure: string }).cure).toMatch(/^Leave it out: `listen` with/)
   })
 
   it('answers 400 alike for a missing and a foreign application, also to those who see it', async () => {

@@ -1,7 +1,7 @@
 // The endpoint that makes a call: the request, and the order that the call engine gets.
 import type { CallRequest } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
-import { inPlaceOf, notServed } from '../../lib/not-served.ts'
+import { notServed } from '../../lib/not-served.ts'
 import type { Row } from '../../storage/storage.ts'
 import { demandVerbs } from '../define/app-json.ts'
 import type { Services } from '../services.ts'
@@ -13,6 +13,7 @@ import { defineRoute, everyone } from '../define/route.ts'
 import { areRequired } from '../define/shape.ts'
 import { host } from '../define/sip-fields.ts'
 import { hook, toHook } from './hook.ts'
+import { machineDetection, toDetection } from './machine-detection.ts'
 import { headersSchema } from './sip-headers.ts'
 import { toTag } from './tag.ts'
 import { headersOf, target, toTarget } from './target.ts'
@@ -75,7 +76,11 @@ export const callFields = {
     .optional()
     .describe('Whether the other leg is answered when this one is.')
     .notServed('a call that is made on behalf of another one'),
-  amd: json().optional().describe('Not served yet: refused.'),
+  amd: machineDetection()
+    .optional()
+    .describe(
+      'Answering machine detection: whether a person or a machine has answered. It begins with the answer, while `call_hook` is asked; its events are sent once that has answered. The words of a recogniser decide. If none is chosen, or with the vendor `none`, the voice and its pauses decide, and beeps. No accuracy is promised.',
+    ),
   dual_streams: boolean().optional().describe('Not served yet: refused when true.'),
   sipRequestWithinDialogHook: hook().describe(
     'Asked about INFO and MESSAGE that the other side sends within the dialog, as that of `config`.',
@@ -157,6 +162,7 @@ export async function toRequest(
     ...(isGiven(timeLimit) ? { maxCallMs: timeLimit * 1000 } : {}),
     ...(isGiven(body.referHook) ? { referHook: body.referHook } : {}),
     ...(isGiven(body.sipRequestWithinDialogHook) ? { requestHook: body.sipRequestWithinDialogHook } : {}),
+    ...(isGiven(body.amd) ? { machineDetection: toDetection(body.amd) } : {}),
     notes: [],
   }
 }
@@ -166,8 +172,7 @@ function isGiven<T>(value: T | null | undefined): value is T {
 }
 
 /** Refuses, rather than ignores, members that would change the call. */
-function refuseUnserved({ amd, dual_streams }: Body): void {
-  if (isGiven(amd)) throw notServed('amd', inPlaceOf.machineDetection)
+function refuseUnserved({ dual_streams }: Body): void {
   if (dual_streams === true)
     throw notServed('dual_streams', 'Leave it out: `listen` with the `mixType` `stereo` sends both sides.')
 }

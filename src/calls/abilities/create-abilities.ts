@@ -39,6 +39,7 @@ export interface AbilitiesOptions extends LegHooksOptions {
 
 export interface ScriptAbilities extends Abilities {
   readonly hooks: LegHooks
+  readonly hearing: LegHearing
   /** The interface for commands from outside. */
   readonly running: RunningScript
 }

@@ -100,9 +100,9 @@ export class LegHearing implements Hearing, MachineDetecting {
     this.#background = undefined
   }
 
-  detect(request: MachineDetection): void {
+  detect(request: MachineDetection, options?: Pick<DetectionOptions, 'after'>): void {
     this.#detection?.stop()
-    this.#detection = this.watch(request)
+    this.#detection = this.watch(request, options)
   }
 
   detectNoMore(): void {

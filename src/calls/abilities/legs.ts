@@ -24,7 +24,7 @@ export interface LegsOptions {
   readonly needs: AbilityNeeds
   readonly nested: NestedVerbs
   readonly voice: Pick<LegVoice, 'play' | 'borrow'>
-  readonly hearing: Pick<LegHearing, 'hearTalk' | 'endTalk'>
+  readonly hearing: Pick<LegHearing, 'hearTalk' | 'endTalk' | 'watch'>
   readonly notes: Notes
 }
 

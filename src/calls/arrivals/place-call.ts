@@ -47,7 +47,7 @@ interface Serving {
 }
 
 async function serve(
-  { script }: ScriptedOrder,
+  { script, machineDetection }: ScriptedOrder,
   { outgoing, application, onSent }: Serving,
   needs: ArrivalNeeds,
 ): Promise<void> {
@@ -56,6 +56,7 @@ async function serve(
   if (!leg.isAnswered) return
   const node = needs.node()
   const question = (): object => toCallHookPayload({ facts: leg.journal.facts, script, node })
-  await runScript({ leg, script, application, question }, needs)
+  const detects = machineDetection && { machineDetection }
+  await runScript({ leg, script, application, question, ...detects }, needs)
   await leg.hangUp({ ...leg.lastOther.words, because: noVerbLeft })
 }

@@ -13,7 +13,7 @@ import { reasonOf, whyStopped } from '../leg/leg-story.ts'
 import { causeOf, stopped, type Stop } from '../session/stop.ts'
 import { hopsLeft, passedOnHeaders, returnedHeaders } from './passed-on-headers.ts'
 import { Ringing } from './ringing.ts'
-import type { DialOptions } from './dial-options.ts'
+import type { DialOptions, Watch } from './dial-options.ts'
 import { toFailure, toSuccess } from './dial-outcome.ts'
 import type { DialOutcome, DialRequest, DialTarget } from '../verb/dial-request.ts'
 import { openSecondLeg } from './second-leg.ts'
@@ -41,6 +41,7 @@ class Dial {
   readonly #legs: Leg[] = []
   readonly #unfollow = new Map<Leg, () => void>()
   readonly #pickUps: Promise<void>[] = []
+  readonly #watches: Watch[] = []
   readonly #won = Promise.withResolvers<Leg | undefined>()
   readonly #ringing: Ringing
   /** Aborts when it is decided which leg talks with the caller, or that none does. */
@@ -85,6 +86,7 @@ class Dial {
       signal.removeEventListener('abort', stop)
       this.#ringing.stop(this.#winner)
       this.#hangUpAll()
+      for (const watch of this.#watches) watch.stop()
     }
   }
 
@@ -165,6 +167,7 @@ class Dial {
   /** Bridges an answered leg if it is confirmed and is the first. Otherwise hangs it up. Never rejects. */
   async #choose(leg: Leg, target: DialTarget): Promise<void> {
     try {
+      if (leg.isAnswered) this.#detect(leg)
       if (leg.isAnswered) await this.#confirm(leg, target)
     } catch (error) {
       // The end of the dial withdraws the hook, which is no failure.
@@ -172,6 +175,14 @@ class Dial {
     }
     if (leg.isAnswered && !this.#isOver) this.#decide(stopped('answered-elsewhere'), leg)
     else if (!leg.hasEnded && leg !== this.#winner) this.#giveUp(leg)
+  }
+
+  /** Begins to detect whether a machine has answered this leg. */
+  #detect(leg: Leg): void {
+    const { machineDetection } = this.#request
+    if (machineDetection === undefined || this.#isOver) return
+    const fields = { dial_call_sid: leg.call_sid }
+    this.#watches.push(this.#options.hearing.watch(machineDetection, { on: leg, fields }))
   }
 
   async #confirm(leg: Leg, target: DialTarget): Promise<void> {

@@ -6,6 +6,7 @@ import { readAppJson } from '../application/app-json.ts'
 import type { Application } from '../application/application.ts'
 import { createNestedVerbs } from './create-nested-verbs.ts'
 import type { HookForm } from '../verb/hook-form.ts'
+import type { MachineDetection } from '../verb/machine-detection.ts'
 import { factsOf, noteFailure, unread } from '../application/http-application.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import { RoutedApplication } from '../application/routed-application.ts'
@@ -32,6 +33,8 @@ export interface Run {
   readonly onAccepted?: () => void
   /** Verbs of other names are left out. All run if this is not given. */
   readonly allowed?: ReadonlySet<string>
+  /** Whether a machine has answered. It is heard while the call hook is out. */
+  readonly machineDetection?: MachineDetection
 }
 
 /** Resolves when no verb is left or the call has ended. Throws AppError if there is no usable first answer. */
@@ -60,6 +63,9 @@ export async function runScript(run: Run, needs: ScriptNeeds): Promise<void> {
   const abilities = abilitiesOf({ leg, application, queue, onVerbEvent }, needs)
   const hearer = hearFrames({ leg, application, queue, needs })
   application.hear(hearer)
+  // The verbs of its hook would otherwise be replaced by those of the call hook.
+  const { promise: started, resolve: start } = Promise.withResolvers<void>()
+  if (run.machineDetection !== undefined) abilities.hearing.detect(run.machineDetection, { after: started })
   const verbs = await firstVerbs(run, application, needs).catch((error: unknown) => {
     application.giveUp(toAppError(error, leg.log).message)
     throw error
@@ -69,6 +75,7 @@ export async function runScript(run: Run, needs: ScriptNeeds): Promise<void> {
   run.onAccepted?.()
   leg.session.run(leg, abilities.running)
   const running = queue.run(verbs, abilities)
+  start()
   hearer.start()
   await running
 }

@@ -1,5 +1,6 @@
 // The request and the outcome of a dial.
 import type { StreamPlan } from './stream-request.ts'
+import type { MachineDetection } from './machine-detection.ts'
 import type { TalkTranscription } from './recognition.ts'
 import type { HookForm } from './hook-form.ts'
 import type { Target } from './target.ts'
@@ -48,6 +49,8 @@ export interface DialRequest {
   readonly stream?: { readonly plan: StreamPlan; readonly isOfCalled: boolean }
   /** Their words go to a hook while the two talk. */
   readonly transcription?: TalkTranscription
+  /** Whether a machine has answered, of each leg that answers. */
+  readonly machineDetection?: MachineDetection
   /** Verbs `dub` that run on the called side when it is bridged. */
   readonly dubs: readonly object[]
   /** `exits`: the two exchange media directly where possible. `isAnchored`: media must stay with the platform. */

@@ -106,7 +106,7 @@ export const leftOut: Readonly<Record<string, readonly string[]>> = {
   // A password is changed in a separate request.
   updateUser: ['old_password', 'new_password'],
   // Some are not served; the application has priority over the other fields.
-  createCall: ['amd', 'dual_streams', 'application_sid'],
+  createCall: ['dual_streams', 'application_sid'],
   createAccount: ['device_calling_application_sid', 'siprec_hook_sid'],
   updateAccount: ['device_calling_application_sid', 'siprec_hook_sid'],
 }
