@@ -2,6 +2,12 @@
 // thread of streams, so that neither audio nor a vendor's messages reach the main thread.
 import type { SharedRing, StreamMode } from './audio-stream.ts'
 
+/**
+ * The vendor that hears no words: it reports `voice` and `tone`, as events of a vendor. It needs neither a credential nor
+ * a network.
+ */
+export const soundVendor = 'none'
+
 /** A word or phrase that the caller is likely to say. */
 export interface Hint {
   readonly phrase: string

@@ -1,7 +1,12 @@
 // Recognition in calls: finds the vendor and the credential of an account, and opens a recogniser in the thread of
 // streams.
 import { AppError } from '../lib/errors.ts'
-import type { Recognition, RecognitionRequest, Recognisers } from '../contracts/recognition.ts'
+import {
+  soundVendor,
+  type Recognition,
+  type RecognitionRequest,
+  type Recognisers,
+} from '../contracts/recognition.ts'
 import type { SpeechCredentials } from './speech.ts'
 import type { Settings } from './vendor.ts'
 
@@ -19,6 +24,7 @@ const ownKeys: readonly string[] = ['apiKey', 'uri', 'accessKey', 'deepgramSttUr
 export function createRecognition({ recognisers, credentials }: RecognitionOptions): Recognition {
   async function settingsFor(request: RecognitionRequest, vendor: string): Promise<Settings> {
     const { account_sid, label, vendorOptions } = request
+    if (vendor === soundVendor) return {}
     const found = await credentials.find({ account_sid, vendor, label, voice: null, use: 'stt' })
     if (found !== undefined) return found.settings
     if (ownKeys.some((name) => typeof vendorOptions[name] === 'string')) return {}

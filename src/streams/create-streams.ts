@@ -7,11 +7,12 @@ import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import { telephoneRate } from '../lib/audio/resampler.ts'
 import { TenantPool } from '../lib/bounds/tenant-pool.ts'
-import type {
-  RecognitionEvent,
-  RecognitionOrder,
-  Recognisers,
-  Recognising,
+import {
+  soundVendor,
+  type RecognitionEvent,
+  type RecognitionOrder,
+  type Recognisers,
+  type Recognising,
 } from '../contracts/recognition.ts'
 import { vendorOfEars } from './recognition/index.ts'
 import { adviceFor } from './recognition/not-heard.ts'
@@ -165,7 +166,7 @@ export function createStreams(options: StreamsOptions): Streams & Recognisers & 
       }
     },
     whyNot: (vendor) =>
-      vendorOfEars(vendor) === undefined
+      vendor !== soundVendor && vendorOfEars(vendor) === undefined
         ? (adviceFor(vendor) ?? `${vendor} is not a vendor that can recognise speech here`)
         : undefined,
     recognise(order: RecognitionOrder, onEvent): Recognising {

@@ -5,10 +5,11 @@ import type { Sockets } from '../outgoing/sockets.ts'
 import type { HearingLimits } from './hearing.ts'
 import { createRecogniser } from './recognition/create-recogniser.ts'
 import { vendorOfEars } from './recognition/index.ts'
+import { SoundRecogniser } from './recognition/sound-recogniser.ts'
 import { SocketStream } from './socket-stream.ts'
 import type { FromThread, ToThread } from './messages.ts'
 import type { StreamEvent, StreamMode } from '../contracts/audio-stream.ts'
-import type { RecognitionEvent } from '../contracts/recognition.ts'
+import { soundVendor, type RecognitionEvent } from '../contracts/recognition.ts'
 
 const beatMs = 20
 
@@ -80,6 +81,7 @@ export class StreamHost {
   }
 
   #recognise({ id, order }: ToThread & { kind: 'recognise' }): void {
+    if (order.vendor === soundVendor) return this.#host(id, new SoundRecogniser(order, this.#optionsOf(id)))
     const vendor = vendorOfEars(order.vendor)
     if (vendor === undefined) throw new Error(`no recogniser ${order.vendor}`)
     this.#host(id, createRecogniser(order, { ...this.#optionsOf(id), vendor }))

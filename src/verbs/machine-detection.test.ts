@@ -9,6 +9,7 @@ import { answered, dialled } from '../../test/support/scripted-engine/dialling.t
 import { placeOn } from '../../test/support/scripted-engine/place-on.ts'
 import { settle } from '../../test/support/scripted-engine/turns.ts'
 import { toMachineDetection } from '../calls/verb.ts'
+import type { RecognitionEvent } from '../contracts/recognition.ts'
 import { parseVerbs } from './index.ts'
 
 const play = { verb: 'play', url: 'http://app.test/long.wav' }
@@ -53,8 +54,8 @@ function observe(engine: ScriptedEngine) {
       earFor(false)?.final(transcript)
       await turns()
     },
-    async sense(event: object) {
-      earFor(true)?.emit({ type: 'vendor', event: { type: 'sound', ...event } })
+    async sense(event: Extract<RecognitionEvent, { type: 'vendor' }>['event']) {
+      earFor(true)?.emit({ type: 'vendor', event })
       await turns()
     },
     async pass(ms: number) {
@@ -133,6 +134,56 @@ describe('amd of config', () => {
     const call = await run([{ verb: 'config', amd: {} }, play])
     expect(call.ears()).toEqual([])
     expect(call.played()).toBe(1)
+  })
+})
+
+describe('amd without a recogniser', () => {
+  it.each([
+    ['no vendor is chosen', null, {}],
+    ['the verb chooses none', 'deepgram', { recognizer: { vendor: 'none' } }],
+  ])('decides by the voice and its pauses when %s', async (_, recogniser, more) => {
+    const call = await run([{ verb: 'config', amd: { ...amd, ...more } }, play], { recogniser })
+    expect(call.ears()).toEqual(['none'])
+    await call.sense({ type: 'voice', on: true, ago_ms: 100 })
+    await call.sense({ type: 'voice', on: false, ago_ms: 200 })
+    await call.pass(600)
+    expect(call.sent()).toMatchObject([
+      { type: 'amd_human_detected', reason: 'cadence' },
+      { type: 'amd_stopped' },
+    ])
+    expect(call.areClosed()).toBe(true)
+  })
+
+  it('takes a beep for a machine', async () => {
+    const call = await run([{ verb: 'config', amd }, play], { recogniser: null })
+    await call.sense({ type: 'tone', frequency: 1000, variance: 3 })
+    await call.pass(1000)
+    expect(call.sent()).toMatchObject([
+      { type: 'amd_tone_detected', frequency: 1000, variance: 3 },
+      { type: 'amd_machine_detected', reason: 'cadence' },
+      { type: 'amd_machine_stopped_speaking' },
+      { type: 'amd_stopped' },
+    ])
+  })
+
+  it('hears beeps beside a recogniser, whose failure alone is an error', async () => {
+    const call = await run([{ verb: 'config', amd }, play])
+    expect(call.ears().toSorted()).toEqual(['deepgram', 'none'])
+    await call.say('please leave a message')
+    await call.sense({ type: 'tone', frequency: 1000, variance: 3 })
+    const sound = call.engine.recognition.all.find(({ request }) => request.vendor === 'none')
+    sound?.end({ by: 'lost', because: 'the thread died' })
+    await turns()
+    expect(call.types()).toEqual(['amd_machine_detected', 'amd_tone_detected'])
+  })
+
+  it('hears no words for others: a gather with the vendor none has no recogniser', async () => {
+    const gather = { verb: 'gather', input: ['speech'], recognizer: { vendor: 'none' }, actionHook: '/amd' }
+    const call = await run([gather, play])
+    expect(call.ears()).toEqual([])
+    expect(call.sent()).toMatchObject([
+      { reason: 'error', details: 'no vendor of speech recognition is chosen' },
+    ])
   })
 })
 

@@ -1,6 +1,6 @@
 // The choice of a recogniser: from the verb, else from `config`, else from the application.
 import { AppError } from '../../lib/errors.ts'
-import type { Hint, RecognitionWishes } from '../../contracts/recognition.ts'
+import { soundVendor, type Hint, type RecognitionWishes } from '../../contracts/recognition.ts'
 import type { CallScript } from '../ports.ts'
 import type { RecognizerForm } from '../verb/recognition.ts'
 
@@ -41,7 +41,7 @@ export function chooseRecogniser(
 ): RecogniserChoice {
   const form = merged(ofSession, given ?? {})
   const vendor = named(form.vendor) ?? script.speech_recognizer_vendor ?? undefined
-  if (vendor === undefined || vendor === soundAlone.first.vendor) throw noVendor()
+  if (vendor === undefined || vendor === soundVendor) throw noVendor()
   const isOwn = named(form.vendor) !== undefined
   const label = isOwn ? (named(form.label) ?? null) : (named(form.label) ?? script.speech_recognizer_label)
   const language = named(form.language) ?? script.speech_recognizer_language ?? presetLanguage
@@ -63,7 +63,7 @@ export function chooseRecogniser(
 
 /** The choice of a recogniser that hears no words: only whether there is a voice, and beeps. It needs no credential. */
 export const soundAlone: RecogniserChoice = {
-  first: { vendor: 'none', label: null, language: presetLanguage },
+  first: { vendor: soundVendor, label: null, language: presetLanguage },
   fallback: undefined,
   wishes: { hints: [], altLanguages: [] },
   form: {},
@@ -101,7 +101,7 @@ function fallbackOf(
   language: string,
 ): RecogniserName | undefined {
   const own = named(form.fallbackVendor)
-  if (own === soundAlone.first.vendor) return undefined
+  if (own === soundVendor) return undefined
   if (own !== undefined)
     return {
       vendor: own,

@@ -48,8 +48,7 @@ export class MachineWatch {
       })
       this.#add(ear, true)
     }
-    // Until the thread of streams hears sound alone.
-    if (hearsWords || detector.isOver) return
+    if (detector.isOver) return
     const ear = listen('sound', {
       wantsPartials: false,
       onHeard: () => undefined,
