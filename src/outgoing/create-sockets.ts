@@ -26,6 +26,9 @@ const closeMs = 2000
 const maxFragments = 1024
 /** The most bytes of the head of a handshake, with the interim responses before it. What it begins may follow in the same read. */
 const maxHandshakeBytes = 32 * 1024
+/** The bounds on the body of a refusal, which may say why. */
+const reasonMs = 1000
+const maxReasonBytes = 4096
 const maxUnreadPongBytes = 64 * 1024
 /** The most pings and pongs in a second. A peer that sends more takes the thread from others, and its socket is cut. */
 const maxControlsPerSecond = 100
@@ -100,9 +103,24 @@ function opened(socket: WebSocket, request: SocketRequest, clock: Clock): Promis
     failure ??= error
   })
   socket.on('unexpected-response', (asked, response) => {
-    failure ??= refusal(subject, response.statusCode ?? 0)
-    asked.destroy()
-    socket.terminate()
+    const status = response.statusCode ?? 0
+    const refused = (failure ??= refusal({ subject, status }))
+    const chunks: Buffer[] = []
+    const give = (): void => {
+      tooLong.cancel()
+      const body = Buffer.concat(chunks)
+      const contentType = (response.headers['content-type'] ?? '').toLowerCase()
+      if (failure === refused) failure = refusal({ subject, status, contentType, body })
+      asked.destroy()
+      socket.terminate()
+    }
+    const tooLong = clock.after(reasonMs, give)
+    response.on('error', give)
+    response.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      if (chunks.reduce((sum, { length }) => sum + length, 0) > maxReasonBytes) give()
+    })
+    response.once('close', give)
   })
   socket.once('open', () => {
     isOpen = true

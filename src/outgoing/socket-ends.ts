@@ -41,13 +41,22 @@ function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
-/** Returns the error for a response that refuses the handshake. */
-export function refusal(subject: string, status: number): AppError {
+export interface Refusal {
+  readonly subject: string
+  readonly status: number
+  /** In lower case. */
+  readonly contentType?: string
+  readonly body?: Buffer
+}
+
+/** Returns the error for a response that refuses the handshake. Its detail has what the response says. */
+export function refusal({ subject, ...detail }: Refusal): AppError {
+  const { status } = detail
   return new AppError(
     'hook_bad_status',
     `${subject} answered the WebSocket handshake with status ${status}`,
     {
-      detail: { status },
+      detail,
       cure: 'Accept WebSockets at the path of the URL.',
     },
   )

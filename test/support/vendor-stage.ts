@@ -97,6 +97,8 @@ export interface VendorServer {
 export interface VendorServerOptions {
   readonly onLine?: (line: VendorLine) => void
   readonly refuse?: (request: IncomingMessage) => number | undefined
+  /** The body of what `refuse` refuses. */
+  readonly refusal?: object
   /** Responds to no request. */
   readonly hangs?: boolean
   /** Answers requests that are no WebSockets: the status, and the body. */
@@ -106,6 +108,7 @@ export interface VendorServerOptions {
 export async function serveVendor({
   onLine,
   refuse,
+  refusal,
   respond,
   hangs = false,
 }: VendorServerOptions = {}): Promise<VendorServer> {
@@ -123,7 +126,11 @@ export async function serveVendor({
   const sockets = new WebSocketServer({ noServer: true })
   http.on('upgrade', (request, stream, head) => {
     const status = refuse?.(request)
-    if (status !== undefined) return void stream.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`)
+    if (status !== undefined) {
+      const body = refusal === undefined ? '' : JSON.stringify(refusal)
+      const head = `HTTP/1.1 ${status} No\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`
+      return void stream.end(`${head}\r\n\r\n${body}`)
+    }
     sockets.handleUpgrade(request, stream, head, (socket) => {
       const line = new VendorLine(socket, request)
       lines.push(line)

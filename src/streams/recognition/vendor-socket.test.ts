@@ -168,6 +168,17 @@ describe('a refused connection', () => {
     expect(asked).toBe(1)
   })
 
+  it('has the reason of the vendor, without the key', async () => {
+    const vendor = await server({
+      refuse: () => 400,
+      refusal: { err_msg: 'No such model for the key dg-secret-1.' },
+    })
+    const call = caller(deepgram, { settings: { deepgram_stt_uri: vendor.url, api_key: 'dg-secret-1' } })
+    expect((await call.ended()).because).toBe(
+      'deepgram responded with status 400: No such model for the key [hidden].',
+    )
+  })
+
   it('is tried four times with a status that may pass', async () => {
     let asked = 0
     const vendor = await server({

@@ -2,10 +2,11 @@
 // said since the last final is sent again, so that a word that was cut is not lost.
 import { AppError } from '../../lib/errors.ts'
 import { UnreadableJson } from '../../lib/read-json.ts'
-import { memberOf } from '../../lib/members.ts'
+import { memberOf, textOf } from '../../lib/members.ts'
 import type { ResamplerTables } from '../../lib/audio/resampler.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Socket, SocketEnd, Sockets } from '../../outgoing/sockets.ts'
+import { vendorRefusal } from '../../outgoing/vendor-failure.ts'
 import type { RecognitionEnd, RecognitionEvent, RecognitionOrder, Span } from '../../contracts/recognition.ts'
 import type { StreamMode } from '../../contracts/audio-stream.ts'
 import { Given } from '../given.ts'
@@ -246,8 +247,7 @@ export class VendorSocket {
       this.#opened(line)
     } catch (error) {
       if (this.#hasEnded) return
-      const because = error instanceof AppError ? error.message : `${subject} cannot be reached`
-      this.#failed(because, isRefusal(error) && !resumes)
+      this.#failed(reasonOf(error, subject), isRefusal(error) && !resumes)
     }
   }
 
@@ -515,6 +515,17 @@ function spanOver(former: Span | undefined, span: Span | undefined): Span | unde
   return former === undefined || span === undefined
     ? (former ?? span)
     : { startMs: former.startMs, endMs: span.endMs }
+}
+
+/** Returns a sentence, for a refused connection with what the vendor says. */
+function reasonOf(error: unknown, vendor: string): string {
+  if (!(error instanceof AppError)) return `${vendor} cannot be reached`
+  const { code, detail, message } = error
+  const status = memberOf(detail, 'status')
+  const body = memberOf(detail, 'body')
+  if (code !== 'hook_bad_status' || typeof status !== 'number' || !Buffer.isBuffer(body)) return message
+  const contentType = textOf(detail, 'contentType') ?? ''
+  return vendorRefusal('speech_failed', { vendor, status, contentType, body, secrets: [] }).message
 }
 
 /** Reports whether the vendor would refuse another connection too. A 429 is a quota, which others of the account use. */
