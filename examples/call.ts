@@ -1,16 +1,19 @@
-// `npm run call`: a phone for the terminal. It places one call, prints what it hears and presses the given keys.
+// `npm run call`: a phone for the terminal. It places one call, prints what it hears, presses the given keys and says the
+// given words.
 import { setTimeout as wait } from 'node:timers/promises'
 import { refusalIn, type StoryEvent } from './demo/journal-story.ts'
+import { speakWords } from './demo/embedded-voice.ts'
 import { placeCall, RefusedCall } from './demo/phone.ts'
 import { createClient, journalOfSipCall } from './demo/provision-demo.ts'
 import { portOf, readArguments } from './run/arguments.ts'
 
-const help = `npm run call -- <sip URI> --user <name> --password <password> [--press <keys>] [--seconds <n>] [--server <host:port>]
+const help = `npm run call -- <sip URI> --user <name> --password <password> [--press <keys>] [--say <words>] [--seconds <n>] [--server <host:port>]
 
 It places calls and cannot be called: for that register a softphone (docs/guides/softphone.md).
 
   --user, --password  of a client (POST /Clients) in the account whose realm is in the URI
   --press <keys>      pressed one after the other once something is heard
+  --say <words>       said in an English voice once something is heard, after the keys
   --seconds <n>       hangs up this long after the answer; without it the call lasts until the platform hangs up or Ctrl-C
   --server            where the platform takes SIP (127.0.0.1:5060, or as SWITCHHOOK_SIP_PORT says)
 
@@ -23,6 +26,7 @@ const { values, positionals } = readArguments(
       user: { type: 'string', default: '' },
       password: { type: 'string', default: '' },
       press: { type: 'string', default: '' },
+      say: { type: 'string', default: '' },
       seconds: { type: 'string' },
       server: { type: 'string', default: `127.0.0.1:${process.env['SWITCHHOOK_SIP_PORT'] ?? '5060'}` },
       help: { type: 'boolean', default: false },
@@ -31,7 +35,7 @@ const { values, positionals } = readArguments(
   help,
 )
 
-// Long enough to hear the prompt that the keys respond to.
+// Long enough to hear the prompt that the keys or the words respond to.
 const listenMs = 400
 
 /** The longest call: a timer of Node cannot wait longer. */
@@ -61,6 +65,8 @@ async function main(): Promise<void> {
   const limit = Promise.withResolvers<void>()
   let timer: NodeJS.Timeout | undefined
   let keys = values.press
+  let words = values.say
+  const voice = words === '' ? undefined : await speakWords(words)
   const startedAt = performance.now()
   const print = (line: string): void => {
     const at = ((performance.now() - startedAt) / 1000).toFixed(1)
@@ -74,13 +80,20 @@ async function main(): Promise<void> {
     },
     onSound(sound) {
       print(sound === 'tone' ? 'hears a tone' : 'hears speech')
-      if (keys === '') return
-      const pressed = keys
+      if (keys === '' && words === '') return
+      const [pressed, said] = [keys, words]
       keys = ''
+      words = ''
       setTimeout(() => {
-        print(`presses ${pressed.split('').join(' ')}`)
         call.forgetLastSound()
-        call.press(pressed)
+        if (pressed !== '') {
+          print(`presses ${pressed.split('').join(' ')}`)
+          call.press(pressed)
+        }
+        if (voice !== undefined) {
+          print(`says "${said}"`)
+          call.say(voice)
+        }
       }, listenMs)
     },
   })

@@ -14,6 +14,8 @@ export interface PhoneAudio {
   /** Receives the SDP of the other side: from then on packets are sent there, one every 20 ms. */
   hear(answer: string): void
   press(keys: string): void
+  /** Says samples of 16 bits, 8000 a second. Returns how long that takes, in milliseconds. */
+  say(samples: Int16Array): number
   /** Reports the next sound even if it is of the same kind as the last one. */
   forgetLastSound(): void
   close(): Promise<void>
@@ -103,6 +105,11 @@ export async function openPhoneAudio(address: string, onSound: (sound: Sound) =>
     press(keys) {
       for (const key of keys) queue.push(...eventOf(key, timestamp + queue.length * samplesPerPacket))
     },
+    say(samples) {
+      const spoken = packetsOf(samples, timestamp + queue.length * samplesPerPacket)
+      queue.push(...spoken)
+      return spoken.length * tickMs
+    },
     forgetLastSound() {
       reported = undefined
       packets = 0
@@ -128,6 +135,18 @@ function toOffer(address: string, port: number): string {
     'a=sendrecv',
     '',
   ].join('\r\n')
+}
+
+/** Returns a voice as packets; the last one is filled up with silence. */
+function packetsOf(samples: Int16Array, timestamp: number): Packet[] {
+  return Array.from({ length: Math.ceil(samples.length / samplesPerPacket) }, (_, at): Packet => {
+    const payload = Buffer.from(silence)
+    for (const [index, sample] of samples
+      .subarray(at * samplesPerPacket, (at + 1) * samplesPerPacket)
+      .entries())
+      payload[index] = PCMU.encode[sample & 0xffff] ?? PCMU.silence
+    return { payloadType: 0, payload, marker: at === 0, timestamp: timestamp + at * samplesPerPacket }
+  })
 }
 
 /** Returns one key: packets of one timestamp and growing duration, the last ones marked as its end; then a pause. */

@@ -46,6 +46,8 @@ export interface PhoneCall {
   readonly ended: Promise<void>
   /** Presses keys of the keypad one after another, as RFC 4733 events. */
   press(keys: string): void
+  /** Says samples of 16 bits, 8000 a second. Returns how long that takes, in milliseconds. */
+  say(samples: Int16Array): number
   forgetLastSound(): void
   /** Hangs up if the call is still up, and releases the sockets. */
   close(): Promise<void>
@@ -119,6 +121,10 @@ class OutgoingCall implements PhoneCall {
 
   press(keys: string): void {
     this.#audio.press(keys)
+  }
+
+  say(samples: Int16Array): number {
+    return this.#audio.say(samples)
   }
 
   forgetLastSound(): void {

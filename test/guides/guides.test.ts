@@ -14,6 +14,8 @@ import { ToolProcess } from '../support/processes.ts'
 import { startCallee } from '../support/sip-callee.ts'
 import { hasCommand, isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
+import { speechClips } from '../support/vendors/speech-clips.ts'
+import { startDeepgram } from '../support/vendors/deepgram.ts'
 import { calledPhone } from './called-phone.ts'
 import { parseGuide } from './guide.ts'
 import { runGuide, runGuides, type Context, type GuideOptions, type GuideRun } from './run-guide.ts'
@@ -290,6 +292,25 @@ describe.concurrent('every command and answer of the guide', () => {
         })
       } finally {
         await registrar?.stop()
+      }
+    },
+    timeoutMs,
+  )
+
+  it(
+    'let-callers-speak, with a stand-in for the vendor',
+    async () => {
+      // In the voice of `npm run call`.
+      const clips = speechClips(['I would like to talk with support'], { voice: 'rms' })
+      const vendor = await startDeepgram({ clips })
+      try {
+        await runGuides(['let-callers-speak'], {
+          actions,
+          words: async () => ({ '"<your key>"': `"deepgram-key", "deepgram_stt_uri": "${vendor.host}"` }),
+        })
+        expect(vendor.breaches).toEqual([])
+      } finally {
+        await vendor.close()
       }
     },
     timeoutMs,

@@ -118,7 +118,7 @@ type Words = readonly (readonly [string, string])[]
 async function wordsOf(platform: Platform, more: Readonly<Record<string, string>> = {}): Promise<Words> {
   const accounts = await platform.api.must<{ account_sid: string; name: string }[]>('GET', '/Accounts')
   const account = accounts.find(({ name }) => name === 'default account')
-  const own = await freePorts(10)
+  const own = await freePorts(13)
   return Object.entries({
     '<the admin API key>': adminApiKey,
     '<the account API key>': accountApiKey,
@@ -135,6 +135,9 @@ async function wordsOf(platform: Platform, more: Readonly<Record<string, string>
     '4007': String(own + 7),
     '4008': String(own + 8),
     '4009': String(own + 9),
+    '4010': String(own + 10),
+    '4011': String(own + 11),
+    '4012': String(own + 12),
     ...more,
   })
 }
