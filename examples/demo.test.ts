@@ -6,7 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adminApiKey, codeCache, sharedPlatform, type Platform } from '../test/support/platform-process.ts'
+import { freePorts } from '../test/support/ports.ts'
 import { ToolProcess } from '../test/support/processes.ts'
+import { isMissing } from '../test/support/tools.ts'
+import { whisperUrl } from '../test/support/whisper-server.ts'
 import { until } from '../test/support/wait.ts'
 
 const runs: ToolProcess[] = []
@@ -106,6 +109,37 @@ describe.concurrent('npm run demo without a platform', () => {
     expect((await run.exited).code).toBe(0)
     await expect(fetch(docs)).rejects.toThrow()
     expect(await readdir(temporary)).toEqual([])
+  })
+})
+
+describe('npm run demo -- --listen', () => {
+  it.skipIf(isMissing('whisper'))(
+    'has the answer of a voice recognised, and shows what was heard',
+    async () => {
+      const run = demo(['--listen', '--no-keep', '--recognizer', await whisperUrl()])
+      expect([(await run.exited).code, run.stderr]).toEqual([0, ''])
+      expect(conversationIn(run.stdout)).toEqual([
+        ...conversation.slice(0, 2),
+        expect.stringMatching(/^server: POST \/call: .* answers say, play, gather$/),
+        ...conversation.slice(3, 6),
+        'platform: says "What can I do for you?"',
+        'phone: says "I would like to book a table for two."',
+        expect.stringMatching(/^server: POST \/words: heard ".*table for two.*"; answers say, hangup$/),
+        expect.stringMatching(/^platform: says "You said: .*table for two.*"$/),
+        'platform: hangs up',
+      ])
+      expect(run.stdout).toMatch(/Its journal[^]* s {2}the caller said: ".*table for two/)
+    },
+  )
+
+  it('says what is missing without a recogniser, and how to get one', async () => {
+    const port = await freePorts(1)
+    const run = demo(['--listen', '--no-keep', '--recognizer', `http://127.0.0.1:${port}/v1`])
+    expect((await run.exited).code).toBe(1)
+    expect([run.stdout, run.stderr]).toEqual([
+      '',
+      expect.stringContaining('docs/guides/without-a-cloud.md installs one'),
+    ])
   })
 })
 

@@ -3,6 +3,7 @@
 import { serveSoftphone, softphoneScript } from './browser/serve-softphone.ts'
 import { startOwnPlatform, type OwnPlatform } from './demo/own-platform.ts'
 import { provisionPhone } from './demo/provision-demo.ts'
+import { demandRecogniser } from './demo/demand-recogniser.ts'
 import { runCall, type CallRecord, type CallTarget } from './demo/run-call.ts'
 import { startHelloApplication } from './hello.ts'
 import { portOf, readArguments } from './run/arguments.ts'
@@ -10,6 +11,7 @@ import { interruption } from './run/interruption.ts'
 import { proxyLines, serversForPhones } from './run/phone-servers.ts'
 
 const help = `npm run demo                     a call of the demo's own phone
+npm run demo -- --listen         the phone answers by voice, and a recogniser on this machine hears it
 npm run demo -- --browser        a softphone in your browser, by one link
 npm run demo -- --phone          sets up the running platform for your softphone
 
@@ -18,6 +20,8 @@ npm run demo -- --phone          sets up the running platform for your softphone
   --base-url <url>    the address of the running platform (http://127.0.0.1:3000, or as SWITCHHOOK_HTTP_PORT says)
   --sip-port <port>   its SIP port (5060, or as SWITCHHOOK_SIP_PORT says)
   --realm <name>      the SIP realm of the demo's account (demo.switchhook.test)
+  --recognizer <url>  with --listen: a server that recognises speech in OpenAI's dialect (http://127.0.0.1:8100/v1, as
+                      docs/guides/without-a-cloud.md starts it)
   --port <port>       with --phone: the port of the application (3001)
   --network           with --browser: the demo's own platform listens on all networks of this machine, not on
                       127.0.0.1 alone, to which Firefox sends no sound
@@ -28,6 +32,8 @@ const { values } = readArguments(
     allowNegative: true,
     options: {
       phone: { type: 'boolean', default: false },
+      listen: { type: 'boolean', default: false },
+      recognizer: { type: 'string', default: 'http://127.0.0.1:8100/v1' },
       browser: { type: 'boolean', default: false },
       network: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: process.stdin.isTTY && process.stdout.isTTY === true },
@@ -47,6 +53,7 @@ const { values } = readArguments(
 
 const apiKey = values['api-key']
 const baseUrl = values['base-url']
+const recogniserUrl = values.listen ? values.recognizer : undefined
 // The time since this process began.
 const seconds = (): string => (performance.now() / 1000).toFixed(1)
 
@@ -58,7 +65,7 @@ function print(line: string): void {
 async function callThroughRunning(): Promise<void> {
   print(`A phone calls an application through the platform at ${baseUrl}.`)
   const sip = { host: new URL(baseUrl).hostname, port: portOf(values['sip-port'], '--sip-port') }
-  const target = { baseUrl, sip, apiKey, realm: values.realm }
+  const target = { baseUrl, sip, apiKey, realm: values.realm, recogniserUrl }
   const record = await runCall(target, print)
   print(lookFurther)
   print(addressesOf(target, record, '$SWITCHHOOK_ADMIN_API_KEY'))
@@ -76,7 +83,7 @@ async function callThroughOwn(): Promise<void> {
   const run = async (): Promise<void> => {
     own = await startOwnPlatform()
     print(`The platform of this demo is ready after ${seconds()} s.`)
-    const target = { ...own, realm: values.realm }
+    const target = { ...own, realm: values.realm, recogniserUrl }
     const record = await runCall(target, print)
     print(lookFurther)
     if (!values.keep) {
@@ -102,6 +109,7 @@ const lookFurther = [
   '',
   'Look further',
   '  the application    examples/hello.ts, which the demo runs; one to run yourself: docs/guides/first-application.md',
+  '  a voice            npm run demo -- --listen, which is answered by speech',
   '  a softphone        npm run demo -- --phone, beside npm start',
 ].join('\n')
 
@@ -188,6 +196,7 @@ async function main(): Promise<void> {
   if (values.help) return print(help)
   if (values.phone) return waitForPhone()
   if (values.browser) return serveBrowser()
+  if (recogniserUrl !== undefined) await demandRecogniser(recogniserUrl)
   return apiKey === '' ? callThroughOwn() : callThroughRunning()
 }
 

@@ -1,4 +1,5 @@
-// A small application server: greets the caller, plays a tone, asks for digits and says which ones were pressed.
+// A small application server: greets the caller, plays a tone, asks for digits and says which ones were pressed. With a
+// vendor of speech recognition it asks for words instead, and says them back.
 // It uses nothing but Node, so that it can be read as a recipe for any language. Run it with `npm run demo`.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
@@ -11,6 +12,14 @@ export interface HelloOptions {
   /** The account's webhook secret; without one the signatures of incoming requests are not checked. */
   readonly webhookSecret?: string
   readonly print?: (line: string) => void
+  /** The recogniser of the caller's words; without one the caller is asked for digits. */
+  readonly recognizer?: Recognizer
+}
+
+export interface Recognizer {
+  readonly vendor: string
+  readonly label: string
+  readonly language: string
 }
 
 export interface StatusEvent {
@@ -39,6 +48,8 @@ export const phrases = {
   question: 'Please enter up to four digits, and then the pound key.',
   goodbye: (digits: string): string =>
     digits === '' ? 'I heard no digits. Goodbye.' : `You pressed ${digits.split('').join(' ')}.`,
+  openQuestion: 'What can I do for you?',
+  saidBack: (words: string): string => (words === '' ? 'I heard nothing. Goodbye.' : `You said: ${words}`),
 } as const
 
 /** The tone between greeting and question: A4, which no voice holds as steadily. */
@@ -48,7 +59,7 @@ const maxBodyBytes = 1024 * 1024
 const maxAgeSeconds = 300
 
 export async function startHelloApplication(options: HelloOptions = {}): Promise<HelloApplication> {
-  const { port = 0, host = '127.0.0.1', print = (line) => console.log(line) } = options
+  const { port = 0, host = '127.0.0.1', recognizer, print = (line) => console.log(line) } = options
   const statusLog: StatusEvent[] = []
   let secret = options.webhookSecret
   let url = ''
@@ -72,10 +83,16 @@ export async function startHelloApplication(options: HelloOptions = {}): Promise
     }
     if (path === '/call') {
       const { from, to } = payload
-      reply(`a call from ${String(from)} to ${String(to)}`, greet(url))
+      reply(`a call from ${String(from)} to ${String(to)}`, [
+        ...greet(url),
+        recognizer === undefined ? askForDigits : askForWords(recognizer),
+      ])
     } else if (path === '/digits') {
       const digits = typeof payload['digits'] === 'string' ? payload['digits'] : ''
       reply(digits === '' ? 'no digits' : `digits ${digits}`, sayBack(digits))
+    } else if (path === '/words') {
+      const { words, what } = readWords(payload)
+      reply(what, [{ verb: 'say', text: phrases.saidBack(words) }, { verb: 'hangup' }])
     } else if (path === '/status') {
       statusLog.push(payload as StatusEvent)
       print(`POST /status: ${String(payload['call_status'])} (SIP ${String(payload['sip_status'])})`)
@@ -110,18 +127,38 @@ function greet(url: string): Verb[] {
   return [
     { verb: 'say', text: phrases.greeting },
     { verb: 'play', url: `${url}/tone.wav` },
-    {
-      verb: 'gather',
-      input: ['digits'],
-      minDigits: 1,
-      maxDigits: 4,
-      finishOnKey: '#',
-      interDigitTimeout: 3,
-      timeout: 10,
-      say: { text: phrases.question },
-      actionHook: '/digits',
-    },
   ]
+}
+
+const askForDigits: Verb = {
+  verb: 'gather',
+  input: ['digits'],
+  minDigits: 1,
+  maxDigits: 4,
+  finishOnKey: '#',
+  interDigitTimeout: 3,
+  timeout: 10,
+  say: { text: phrases.question },
+  actionHook: '/digits',
+}
+
+function askForWords(recognizer: Recognizer): Verb {
+  return {
+    verb: 'gather',
+    input: ['speech'],
+    timeout: 20,
+    recognizer,
+    say: { text: phrases.openQuestion },
+    actionHook: '/words',
+  }
+}
+
+/** Returns what was said, and a sentence about the hook. */
+function readWords({ reason, details, speech }: Payload): { readonly words: string; readonly what: string } {
+  const { alternatives } = (speech ?? {}) as { readonly alternatives?: readonly { transcript: string }[] }
+  const words = alternatives?.[0]?.transcript ?? ''
+  if (words !== '') return { words, what: `heard "${words}"` }
+  return { words, what: `${String(reason)}${typeof details === 'string' ? `, ${details}` : ''}` }
 }
 
 function sayBack(digits: string): Verb[] {

