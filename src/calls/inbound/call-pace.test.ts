@@ -53,7 +53,7 @@ describe('the pace at which calls of an account begin', () => {
     const { second } = paceWith()
     for (let round = 0; round < 3; round += 1) expect(second(0.9, { many: 400 })).toEqual({ many: 400 })
     second(0.9, { few: 1 })
-    expect(second(0.9, { many: 400 })).toEqual({ many: 20 })
+    expect(second(0.9, { many: 400 })).toEqual({ many: 40 })
     for (let round = 0; round < 20; round += 1) second(0.9, { many: 10 })
     expect(second(0.9, { many: 400 })).toEqual({ many: 400 })
   })
@@ -92,6 +92,11 @@ describe('an account whose calls keep the main thread late', () => {
       expect([first.refused, next.refused]).toEqual([0, 0])
     }
     expect(slowed.at(-1)).toBe(40)
+    // Those of three seconds, which the thread reads at once.
+    clock.advance(1500)
+    for (let call = 0; call < 400; call += 1) begins('many')
+    expect(Array.from({ length: 40 }, () => begins('few'))).not.toContain(false)
+    clock.advance(1500)
     // The thread still has the work of the calls that it took.
     for (let call = 0; call < 80; call += 1) {
       clock.advance(53)
@@ -102,8 +107,8 @@ describe('an account whose calls keep the main thread late', () => {
   it('may begin more again, a little more each second, once the thread keeps up', () => {
     const { second } = paceWith()
     second(0, { one: 100 })
-    expect(second(1, { one: 100 })).toEqual({ one: 20 })
-    expect(second(0.5, { one: 100 })).toEqual({ one: 20 })
+    expect(second(1, { one: 100 })).toEqual({ one: 23 })
+    expect(second(0.5, { one: 100 })).toEqual({ one: 23 })
     for (let round = 0; round < 500; round += 1) second(0.5, { one: 100 })
     expect(second(0.5, { one: 100 })).toEqual({ one: 100 })
   })

@@ -1,7 +1,7 @@
 // The rate at which calls may begin while the main thread is full: that of each account, and that of all together, since
 // a thread that is late answers no message of running calls in time. Each call is short work, so that calls in progress
 // cannot be counted as an account's share; but calls that one account sends too fast delay those of all.
-import { createTokenBuckets, type BucketRule, type TokenBuckets } from '../../lib/bounds/token-buckets.ts'
+import { createTokenBuckets, type TokenBuckets } from '../../lib/bounds/token-buckets.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { tooLate } from '../admission.ts'
@@ -23,6 +23,8 @@ const [cut, growth] = [0.5, 1.02]
 const burst = 0.1
 /** Neither an account nor the node is limited to fewer calls in a second than this. */
 const fewest = 20
+/** The calls that an account may always begin. While the thread is busy, those of some seconds come at once. */
+const always = { capacity: 3 * fewest, refillMs: 3_000 }
 /** For this time the calls of one account are to blame for a thread that is late, since they still wait. */
 const blamedMs = 5_000
 /** INVITEs are read at this multiple of the calls that may begin: what is refused shows that the caller still sends. */
@@ -39,14 +41,14 @@ export interface CallPaceOptions {
 export class CallPace {
   readonly #options: CallPaceOptions
   readonly #paces: TokenBuckets
+  readonly #always: TokenBuckets
   #windowAt = 0
   #lookedAt = 0
   /** The time in this window that the main thread has worked. */
   #workedMs = 0
   /** The calls of each account since the last look. */
   readonly #lately = new Map<string, number>()
-  readonly #begun = new Map<string, number>()
-  /** With those that were refused. */
+  /** The calls of each account in this window, with those that were refused. */
   readonly #wanted = new Map<string, number>()
   #total = 0
   /** The most calls of all accounts in this window, or undefined while the main thread keeps up. */
@@ -66,6 +68,7 @@ export class CallPace {
   constructor(options: CallPaceOptions) {
     this.#options = options
     this.#paces = createTokenBuckets(options.clock)
+    this.#always = createTokenBuckets(options.clock)
   }
 
   /**
@@ -74,12 +77,12 @@ export class CallPace {
    * second that are worth reading.
    */
   enter(account_sid: string, slow?: (perSecond: number) => void): void {
-    this.demandTime(account_sid)
+    const isAlways = this.#isTimely(account_sid)
     this.#callers.add(account_sid)
     const [most, share] = [this.#most ?? Infinity, this.#shareOf(account_sid)]
     const perSecond = Math.min(most, share)
-    const atOnce = perSecond === most ? Math.max(fewest, most * burst) : share
-    if (perSecond !== Infinity && this.#paces.take(account_sid, paceOf(perSecond, atOnce)) > 0) {
+    const isFree = isAlways || perSecond === Infinity
+    if (!isFree && !this.#takes(account_sid, perSecond - fewest, perSecond === most ? burst : 1)) {
       this.#hasCut = true
       slow?.(perSecond * heard)
       throw new AppError(
@@ -89,8 +92,14 @@ export class CallPace {
       )
     }
     add(this.#lately, account_sid)
-    add(this.#begun, account_sid)
     this.#total += 1
+  }
+
+  /** Takes one of the calls beyond those that an account may always begin; `part` of them may begin at once. */
+  #takes(account_sid: string, perSecond: number, part: number): boolean {
+    if (perSecond < 1) return false
+    const capacity = Math.max(1, perSecond * part)
+    return this.#paces.take(account_sid, { capacity, refillMs: (capacity * 1000) / perSecond }) === 0
   }
 
   /**
@@ -98,13 +107,18 @@ export class CallPace {
    * not refused if another had too many.
    */
   demandTime(account_sid: string): void {
+    this.#isTimely(account_sid)
+  }
+
+  /** Returns whether the call is one of the few that an account may always begin. Throws as `demandTime` does. */
+  #isTimely(account_sid: string): boolean {
     const now = this.#options.clock.monotonic()
     if (now - this.#lookedAt >= lookMs) this.#look(now)
     if (now - this.#windowAt >= windowMs) this.#open(now)
     if (add(this.#wanted, account_sid) > fewest) this.#blamedAt = now
-    if (this.#mostOfAll === undefined || this.#total < this.#mostOfAll) return
-    const isOthersFault = now - this.#blamedAt < blamedMs
-    if (isOthersFault && (this.#begun.get(account_sid) ?? 0) < fewest) return
+    const isAlways = this.#always.take(account_sid, always) === 0
+    if (this.#mostOfAll === undefined || this.#total < this.#mostOfAll) return isAlways
+    if (isAlways && now - this.#blamedAt < blamedMs) return true
     this.#hasRefused = true
     throw tooLate()
   }
@@ -135,7 +149,6 @@ export class CallPace {
     this.#hasRefused = false
     this.#windowAt = now
     this.#workedMs = 0
-    this.#begun.clear()
     this.#wanted.clear()
     this.#total = 0
     if (now - this.#callersAt < othersMs) return
@@ -159,10 +172,6 @@ export class CallPace {
       (accounts) => accounts.size > (accounts.has(account_sid) ? 1 : 0),
     )
   }
-}
-
-function paceOf(perSecond: number, capacity: number): BucketRule {
-  return { capacity, refillMs: (capacity * 1000) / perSecond }
 }
 
 /** Returns the number of calls of the account with this one. */
