@@ -44,6 +44,8 @@ export interface ApiOptions {
   readonly sharePercent?: number
   /** None if left out, except those of accounts and service providers. */
   readonly rateLimits?: RateLimitRules
+  /** Returns the working share of the main thread since its last call. Left out, the time of requests is not bounded. */
+  readonly mainThreadLoad?: (() => number) | undefined
   readonly trustedProxies?: readonly string[] | undefined
   readonly clock: Clock
   readonly log: Logger

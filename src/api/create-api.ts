@@ -4,6 +4,7 @@ import { createLoginThrottle } from '../http/limits/login-throttle.ts'
 import { jsonType } from '../http/response-headers.ts'
 import type { HttpPage } from '../http/route.ts'
 import { createRateLimits } from '../http/limits/rate-limits.ts'
+import { RequestTime } from '../http/limits/request-time.ts'
 import { createHttp } from '../http/create-http.ts'
 import type { HttpServer } from '../http/http.ts'
 import type { Tokens } from '../http/tokens.ts'
@@ -41,10 +42,11 @@ export function createApi(options: ApiOptions): HttpServer {
     clock,
     revision: () => revisionOfCallers(options.storage),
   })
+  const requestTime = new RequestTime({ clock, load: options.mainThreadLoad ?? (() => 0) })
   const services: Services = {
     storage: options.storage,
     lists: createListMemo(options.storage, clock),
-    listTurns: createListTurns(options.sharePercent),
+    listTurns: createListTurns(options.sharePercent, (tenant) => requestTime.demand(tenant)),
     calls: options.calls,
     trunks: options.trunks,
     bindings: options.bindings,
@@ -83,6 +85,7 @@ export function createApi(options: ApiOptions): HttpServer {
       clock,
       onQuotaRefused: (quota) => options.storage.alerts.raise(toAlert(quota)),
     }),
+    requestTime,
     trustedProxies,
     isReady,
     unready: options.unready,

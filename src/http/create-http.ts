@@ -15,7 +15,7 @@ import { KnownPaths } from './known-paths.ts'
 import { maxBodyBytes, maxStrangerBytes } from './parse-body.ts'
 import { createPageHandler } from './pages.ts'
 import { addPlatformRoutes } from './platform-routes.ts'
-import { nearer, type RateLimits, type Verdict } from './limits/rate-limits.ts'
+import { nearer, type Verdict } from './limits/rate-limits.ts'
 import { createRefusal, createRouteRefusal, logGone, refuseUnparsable } from './refusals.ts'
 import { requestIdOf } from './request-id.ts'
 import { jsonType, responseHeaders } from './response-headers.ts'
@@ -188,7 +188,7 @@ function enforceRateLimit(verdict: Verdict | undefined, reply: FastifyReply): vo
 function addRoute(
   server: FastifyInstance,
   route: HttpRoute,
-  { prefix, authenticator, rateLimits, log }: HttpServerOptions,
+  { prefix, authenticator, rateLimits, requestTime, log }: HttpServerOptions,
 ): void {
   const { status, method, path } = route
   const shape = createReplyShape(route)
@@ -212,7 +212,10 @@ function addRoute(
     // Runs before the body is read: that of a refused caller is not read.
     ...(route.access === 'public'
       ? {}
-      : { onRequest: createAccessHook(route, authenticator, rateLimits), bodyLimit: maxBodyBytes }),
+      : {
+          onRequest: createAccessHook(route, authenticator, { rateLimits, requestTime }),
+          bodyLimit: maxBodyBytes,
+        }),
     ...(route.asRefusal === undefined ? {} : { errorHandler: createRouteRefusal(route.asRefusal, log) }),
     handler(request, reply) {
       reply.code(status)
@@ -249,7 +252,7 @@ function contentTypeOf(mediaType: string): string {
 function createAccessHook(
   route: HttpRoute,
   authenticator: Authenticator,
-  rateLimits: RateLimits | undefined,
+  { rateLimits, requestTime }: Pick<HttpServerOptions, 'rateLimits' | 'requestTime'>,
 ) {
   const admit = (request: FastifyRequest, reply: FastifyReply, caller: Caller): void => {
     if (rateLimits !== undefined) {
@@ -257,6 +260,11 @@ function createAccessHook(
       enforceRateLimit(rateLimits.ofCaller(caller), reply)
     }
     demandAccess(route, caller)
+    const tenant = tenantOf(caller)
+    if (requestTime !== undefined && tenant !== undefined) {
+      requestTime.demand(tenant)
+      chargeAtItsEnd(reply, (bytes) => requestTime.answered(tenant, bytes))
+    }
     request.caller = caller
   }
   const ask = async (
@@ -279,6 +287,28 @@ function createAccessHook(
     admit(request, reply, caller)
     done()
   }
+}
+
+/** Returns the account or provider of the caller; undefined for administrators. */
+function tenantOf({ tenancy }: Caller): string | undefined {
+  if (tenancy.level === 'account') return tenancy.account_sid
+  return tenancy.level === 'service_provider' ? tenancy.service_provider_sid : undefined
+}
+
+function chargeAtItsEnd(
+  { raw, request }: FastifyReply,
+  charge: (bytes: { readonly received: number; readonly sent: number }) => void,
+): void {
+  const { socket } = request.raw
+  const before = { received: socket.bytesRead, sent: socket.bytesWritten }
+  raw.once('close', () => {
+    // The beginning of a body comes with its head.
+    const named = Number(request.headers['content-length'] ?? 0)
+    const received = Math.max(named, socket.bytesRead - before.received)
+    const sent = socket.bytesWritten - before.sent
+    // Requests without a socket, as tests send them, have no bytes.
+    if (received >= 0 && sent >= 0) charge({ received, sent })
+  })
 }
 
 type Done = (error?: Error) => void

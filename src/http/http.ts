@@ -7,6 +7,7 @@ import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Authenticator } from './authentication.ts'
 import type { RateLimits } from './limits/rate-limits.ts'
+import type { RequestTime } from './limits/request-time.ts'
 import type { HttpPage, HttpRoute } from './route.ts'
 
 export interface HttpServerOptions {
@@ -25,6 +26,8 @@ export interface HttpServerOptions {
   readonly authenticator: Authenticator
   /** Without it, requests are not limited. */
   readonly rateLimits?: RateLimits | undefined
+  /** Without it, the time of requests is not bounded. */
+  readonly requestTime?: RequestTime | undefined
   /** CIDR ranges of reverse proxies whose X-Forwarded-For names the real address. */
   readonly trustedProxies?: readonly string[] | undefined
   /** The limit for all clients together. */

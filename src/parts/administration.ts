@@ -8,6 +8,7 @@ import { createRealmFacts } from '../directory/realm-facts.ts'
 import { createRealmRecords } from '../dns/create-realm-records.ts'
 import type { RealmRecords } from '../dns/dns.ts'
 import { createUpdateClient } from '../dns/create-update-client.ts'
+import { createMainThreadLoad } from '../lib/bounds/main-thread-load.ts'
 import { createMailer } from '../outgoing/mail.ts'
 import { createHashThread } from '../passwords/hash-thread.ts'
 import { createRetention } from '../storage/retention.ts'
@@ -62,6 +63,7 @@ export function createAdministration(
     unready,
     trouble: () => storage.writeTrouble(),
     sharePercent: base.sharePercent,
+    mainThreadLoad: createMainThreadLoad(),
     ...apiRules(config),
     clock,
     log,

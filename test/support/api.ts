@@ -64,6 +64,7 @@ export interface TestApiOptions {
   readonly rules?: Partial<OperatorRules>
   /** The limits per key and per address; none by default. */
   readonly rateLimits?: RateLimitRules
+  readonly mainThreadLoad?: () => number
   readonly sharePercent?: number
   readonly clock?: Clock
   readonly log?: Logger
@@ -132,6 +133,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       rules: { ...noOperatorRules, ...options.rules },
       ...(options.sharePercent === undefined ? {} : { sharePercent: options.sharePercent }),
       ...(options.rateLimits === undefined ? {} : { rateLimits: options.rateLimits }),
+      mainThreadLoad: options.mainThreadLoad,
       clock,
       log,
     })

@@ -16,7 +16,11 @@ const maxPlaces = 1000
  */
 const maxSending = 32
 
-export function createListTurns(sharePercent?: number): ListTurns {
+/** `demand` throws if the tenant may read no list now. */
+export function createListTurns(
+  sharePercent?: number,
+  demand: (tenant: string) => void = () => undefined,
+): ListTurns {
   const places = new TenantPool({
     size: maxPlaces,
     percent: sharePercent,
@@ -56,6 +60,8 @@ export function createListTurns(sharePercent?: number): ListTurns {
       begin()
     })
     try {
+      // What it read before was charged after this request was admitted.
+      demand(tenant)
       return await read()
     } finally {
       count(tenant, -1)

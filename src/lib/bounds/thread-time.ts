@@ -69,7 +69,7 @@ export class ThreadTime {
       return work()
     } finally {
       this.#isMeasured = false
-      this.#add(account, this.#measure() - started)
+      this.owe(account, this.#measure() - started)
     }
   }
 
@@ -173,7 +173,8 @@ export class ThreadTime {
     }
   }
 
-  #add(account: string, ms: number): void {
+  /** Charges time that was not measured here. */
+  owe(account: string, ms: number): void {
     const now = this.#clock.monotonic()
     const paidAt = Math.max(this.#paidAt.get(account) ?? now, now) + (ms * 1000) / msPerSecond
     this.#paidAt.delete(account)
