@@ -208,6 +208,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     'limits/login-throttle.ts',
     'limits/password-queue.ts',
     'limits/rate-limits.ts',
+    'limits/request-time.ts',
     'response-headers.ts',
     'route.ts',
     'scopes.ts',

@@ -60,7 +60,7 @@ export function createListTurns(
       begin()
     })
     try {
-      // What it read before was charged after this request was admitted.
+      // Its lists before were charged after this request was admitted.
       demand(tenant)
       return await read()
     } finally {

@@ -72,7 +72,11 @@ export async function serveInvite(arrival: Arrival, needs: ArrivalNeeds): Promis
   const { log } = needs
   try {
     const charge = payerOf(arrival, needs)
-    const identity = await identify(arrival, needs, charge)
+    const { invite } = arrival
+    const known = needs.pace.arrive(invite.remote.address, (perSecond) =>
+      needs.sip().slow(invite, { perSecond }),
+    )
+    const identity = await identify(arrival, needs, charge).finally(known)
     if (identity.kind === 'turned-away') {
       if (identity.logged !== undefined) needs.logStranger(arrival.asked, identity.logged)
       if (identity.alert !== undefined) needs.alerts?.raise(identity.alert)

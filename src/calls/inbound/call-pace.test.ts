@@ -114,6 +114,22 @@ describe('an account whose calls keep the main thread late', () => {
   })
 })
 
+describe('INVITEs of one source', () => {
+  it('are read more slowly while more than a hundred wait until their callers are known', () => {
+    const pace = new CallPace({ clock: createFakeClock(), sharePercent: 80, load: () => 0 })
+    const slowed: string[] = []
+    const arrive = (source: string) => pace.arrive(source, () => slowed.push(source))
+    const known = Array.from({ length: 100 }, () => arrive('192.0.2.1'))
+    for (let count = 0; count < 100; count += 1) arrive('192.0.2.2')
+    expect(slowed).toEqual([])
+    arrive('192.0.2.1')()
+    expect(slowed).toEqual(['192.0.2.1'])
+    for (const isKnown of known) isKnown()
+    arrive('192.0.2.1')
+    expect(slowed).toHaveLength(1)
+  })
+})
+
 describe('the pace at which calls of all accounts begin', () => {
   const crowd = Object.fromEntries(Array.from({ length: 10 }, (_, count) => [`account ${count}`, 10]))
   const sum = (calls: Record<string, number>): number => Object.values(calls).reduce((a, b) => a + b, 0)

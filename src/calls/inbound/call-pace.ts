@@ -30,6 +30,9 @@ const blamedMs = 5_000
 /** INVITEs are read at this multiple of the calls that may begin: what is refused shows that the caller still sends. */
 const heard = 2
 
+/** INVITEs of one source whose callers are being identified. More wait only behind a thread that is late. */
+const maxUnknown = 100
+
 export interface CallPaceOptions {
   readonly clock: Clock
   /** The most of the calls that begin that one account may have while others call, in percent. */
@@ -61,6 +64,7 @@ export class CallPace {
   #hasCut = false
   /** The time when an account last called more often in a window than any account may always. */
   #blamedAt = -Infinity
+  readonly #unknown = new Map<string, number>()
   #callersAt = 0
   #callers = new Set<string>()
   #formerCallers = new Set<string>()
@@ -69,6 +73,19 @@ export class CallPace {
     this.#options = options
     this.#paces = createTokenBuckets(options.clock)
     this.#always = createTokenBuckets(options.clock)
+  }
+
+  /**
+   * Counts an INVITE of a source until the returned function is called, when its caller is known. Calls `slow` where too
+   * many wait for that: `enter` would come too late for those that are read meanwhile.
+   */
+  arrive(source: string, slow: (perSecond: number) => void): () => void {
+    if (add(this.#unknown, source) > maxUnknown) slow(fewest * heard)
+    return () => {
+      const left = (this.#unknown.get(source) ?? 0) - 1
+      if (left > 0) this.#unknown.set(source, left)
+      else this.#unknown.delete(source)
+    }
   }
 
   /**

@@ -27,7 +27,8 @@ export interface Sources {
 
 /** The rate at which INVITEs of an account are read. */
 export interface InvitePace {
-  readonly owner: string
+  /** Left out, it is the one owner at the source. */
+  readonly owner?: string
   readonly perSecond: number
 }
 
@@ -99,7 +100,7 @@ export function createSources(options: SourcesOptions): Sources {
     slow(remote, raw, { owner, perSecond }) {
       const sender = senderOf(remote, raw)
       const owned = ownersOf(remote)
-      if (sender === undefined || (owned !== undefined && sender !== owner)) return
+      if (sender === undefined || (owned !== undefined && owner !== undefined && sender !== owner)) return
       slowed.delete(sender)
       slowed.set(sender, { perSecond, until: clock.monotonic() + sourceLimits.slowed.lifetimeMs })
       const [oldest] = slowed.keys()
