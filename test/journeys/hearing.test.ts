@@ -10,6 +10,7 @@ import {
   provision,
   recentCalls,
   sharedPlatform,
+  type JournalEntry,
   type Platform,
   type Tenant,
 } from '../support/platform-process.ts'
@@ -42,6 +43,15 @@ function shareOf(said: string, heard: string | undefined): number {
 }
 
 const most = 0.7
+
+interface Transcript {
+  readonly utterances: readonly {
+    readonly text: string
+    readonly start_ms: number
+    readonly end_ms: number
+  }[]
+  readonly usage: readonly { readonly audio_ms: number }[]
+}
 
 /** Returns a sound that begins after some time, and is followed by silence. */
 function sounding(
@@ -106,6 +116,11 @@ describe.skipIf(isMissing('baresip'))('hearing', () => {
     return await journalOf(platform.api, tenant.account_sid, record?.call_sid ?? '')
   }
 
+  const transcriptOf = (journal: readonly JournalEntry[]): Promise<Transcript> => {
+    const call_sid = String(journal[0]?.['call_sid'])
+    return platform.api.must('GET', `/Accounts/${tenant.account_sid}/RecentCalls/${call_sid}/transcript`)
+  }
+
   const breaches = (): readonly string[] => [...custom.breaches, ...deepgram.breaches]
   const wordsAt = (path: string) =>
     application.to(path).map(({ body }) => {
@@ -134,6 +149,13 @@ describe.skipIf(isMissing('baresip'))('hearing', () => {
       expect(journal).toContainEqual(expect.objectContaining({ type: 'recognition-started', vendor }))
       expect(journal).toContainEqual(expect.objectContaining({ type: 'heard', vendor, channel: 1 }))
       expect(breaches()).toEqual([])
+      const { utterances } = await transcriptOf(journal)
+      const [said] = utterances
+      expect(shareOf(table.text, said?.text)).toBeGreaterThan(most)
+      const { start_ms, end_ms } = said ?? { start_ms: 0, end_ms: 0 }
+      expect(start_ms).toBeGreaterThan(1000)
+      // The other one gives no times.
+      if (vendor === 'deepgram') expect(end_ms - start_ms).toBeGreaterThan(500)
     },
   )
 
@@ -180,5 +202,13 @@ describe.skipIf(isMissing('baresip'))('hearing', () => {
     expect(shareOf(table.text, first)).toBeGreaterThan(most)
     expect(shareOf(cancel.text, second)).toBeGreaterThan(most)
     expect(journal).toContainEqual(expect.objectContaining({ type: 'recognition-ended', by: 'closed' }))
+    const { utterances, usage } = await transcriptOf(journal)
+    expect(utterances.map(({ text }) => text)).toEqual([first, second])
+    const [tableAt = 0, cancelAt = 0] = utterances.map(({ start_ms }) => start_ms)
+    // The phone begins to speak when it is answered.
+    expect(tableAt).toBeGreaterThan(1000)
+    expect(Math.abs(cancelAt - tableAt - 5000)).toBeLessThan(2000)
+    expect(usage).toEqual([expect.objectContaining({ vendor: 'custom:mine', recognitions: 1 })])
+    expect(usage[0]?.audio_ms).toBeGreaterThan(8000)
   })
 })
