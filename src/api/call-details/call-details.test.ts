@@ -242,6 +242,26 @@ describe('the trace and the log of a call', () => {
     })
   })
 
+  it('ends each recognition with its own end, though several run at once', async () => {
+    const recognition = (seq: number, at: number, part: 'started' | 'ended', recogniser: string) =>
+      ({ seq, at, type: `recognition-${part}`, recogniser, vendor: 'deepgram' }) as const
+    const call_sid = await endCall(api.own, 'heard twice', [
+      { seq: 1, at: 1000, type: 'started', direction: 'inbound' },
+      recognition(2, 1100, 'started', 'background'),
+      recognition(3, 1200, 'started', 'gather'),
+      recognition(4, 1300, 'ended', 'gather'),
+      recognition(5, 1400, 'ended', 'background'),
+    ] as unknown as readonly JournalEvent[])
+    const path = `/Accounts/${api.own.account_sid}/RecentCalls/trace/${call_sid.replaceAll('-', '')}`
+    const { body } = await api.get(path, api.own.accountKey)
+    const trace = body as { resourceSpans: [{ instrumentationLibrarySpans: [{ spans: Span[] }] }] }
+    const { spans } = trace.resourceSpans[0].instrumentationLibrarySpans[0]
+    expect(spans.slice(1).map(({ name, endTimeUnixNano }) => [name, Number(endTimeUnixNano) / 1e6])).toEqual([
+      ['recognition background by deepgram', 1400],
+      ['recognition gather by deepgram', 1300],
+    ])
+  })
+
   it('are lines of text as well', async () => {
     const call_sid = await endCall(api.own, 'logged', story)
     const path = `/Accounts/${api.own.account_sid}/RecentCalls/${call_sid}/logs`

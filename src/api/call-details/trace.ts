@@ -173,11 +173,13 @@ function toSpans(call_sid: string, events: readonly Event[]): Span[] {
   return [call, ...inner]
 }
 
-/** Returns the next end of the same hook or verb: a call never runs one twice at the same time. */
+/** The facts that an event and its end share. */
+const names = ['hook', 'verb', 'recogniser'] as const
+
+/** Returns the next end of the same hook, verb or recogniser: a call never runs one twice at the same time. */
 function endOf(begin: Event, later: readonly Event[], ends: readonly string[]): Event | undefined {
   return later.find(
-    (event) =>
-      ends.includes(event.type) && event['hook'] === begin['hook'] && event['verb'] === begin['verb'],
+    (event) => ends.includes(event.type) && names.every((name) => event[name] === begin[name]),
   )
 }
 
