@@ -60,7 +60,7 @@ describe('commands that come together', () => {
     'noise_isolation_vendor',
     'noise_isolation_level',
     'noise_isolation_model',
-    'transcribe_status',
+    'llm_update',
   ])('%s is refused as not served', (name) => {
     expect(() => namesOf({ [name]: 'enable' })).toThrow(`${name} is not served yet`)
   })
@@ -73,7 +73,7 @@ describe('commands that come together', () => {
     ['room:say', {}],
     ['room:play', {}],
     ['stt:reconfigure', {}],
-    ['transcribe:status', { transcribe_status: 'pause' }],
+    ['llm:update', { llm_update: 'pause' }],
     ['tts:tokens', { id: 1, tokens: 'Hello' }],
     ['tts:flush', undefined],
     ['tts:clear', undefined],

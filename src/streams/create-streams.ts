@@ -14,8 +14,8 @@ import {
   type Recognisers,
   type Recognising,
 } from '../contracts/recognition.ts'
-import { vendorOfEars } from './recognition/index.ts'
 import { adviceFor } from './recognition/not-heard.ts'
+import { heardVendors, vendorNameOf } from './recognition/vendor-names.ts'
 import type { FromThread, ThreadSetup, ToThread } from './messages.ts'
 import { ThreadWatch } from './thread-watch.ts'
 import {
@@ -166,7 +166,7 @@ export function createStreams(options: StreamsOptions): Streams & Recognisers & 
       }
     },
     whyNot: (vendor) =>
-      vendor !== soundVendor && vendorOfEars(vendor) === undefined
+      vendor !== soundVendor && !heardVendors.has(vendorNameOf(vendor))
         ? (adviceFor(vendor) ?? `${vendor} is not a vendor that can recognise speech here`)
         : undefined,
     recognise(order: RecognitionOrder, onEvent): Recognising {

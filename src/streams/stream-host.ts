@@ -3,13 +3,11 @@ import { ResamplerTables } from '../lib/audio/resampler.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import type { Sockets } from '../outgoing/sockets.ts'
 import type { HearingLimits } from './hearing.ts'
-import { createRecogniser } from './recognition/create-recogniser.ts'
-import { vendorOfEars } from './recognition/index.ts'
-import { SoundRecogniser } from './recognition/sound-recogniser.ts'
+import type * as Recognition from './recognition/create-recogniser.ts'
 import { SocketStream } from './socket-stream.ts'
 import type { FromThread, ToThread } from './messages.ts'
 import type { StreamEvent, StreamMode } from '../contracts/audio-stream.ts'
-import { soundVendor, type RecognitionEvent } from '../contracts/recognition.ts'
+import type { RecognitionEvent } from '../contracts/recognition.ts'
 
 const beatMs = 20
 
@@ -40,6 +38,10 @@ export class StreamHost {
   readonly #limits: Partial<HearingLimits> | undefined
   readonly #streams = new Map<number, Hosted>()
   readonly #tables = new ResamplerTables()
+  /** Loaded with the first recogniser: audio servers need none of it. */
+  #recognition: typeof Recognition | undefined
+  /** The messages that have come while it is loaded. */
+  #waiting: ToThread[] | undefined
   #timer: NodeJS.Timeout | undefined
   #nextMs = 0
 
@@ -52,6 +54,8 @@ export class StreamHost {
   }
 
   accept(message: ToThread): void {
+    if (this.#waiting !== undefined && message.kind !== 'ping' && message.kind !== 'stop')
+      return void this.#waiting.push(message)
     switch (message.kind) {
       case 'open':
         return this.#open(message)
@@ -80,11 +84,18 @@ export class StreamHost {
     this.#host(id, new SocketStream(order, this.#optionsOf(id)))
   }
 
-  #recognise({ id, order }: ToThread & { kind: 'recognise' }): void {
-    if (order.vendor === soundVendor) return this.#host(id, new SoundRecogniser(order, this.#optionsOf(id)))
-    const vendor = vendorOfEars(order.vendor)
-    if (vendor === undefined) throw new Error(`no recogniser ${order.vendor}`)
-    this.#host(id, createRecogniser(order, { ...this.#optionsOf(id), vendor }))
+  #recognise(message: ToThread & { kind: 'recognise' }): void {
+    const { id, order } = message
+    if (this.#recognition === undefined) return void this.#load(message)
+    this.#host(id, this.#recognition.recogniserOf(order, this.#optionsOf(id)))
+  }
+
+  async #load(first: ToThread): Promise<void> {
+    const waiting = [first]
+    this.#waiting = waiting
+    this.#recognition = await import('./recognition/create-recogniser.ts')
+    this.#waiting = undefined
+    for (const message of waiting) this.accept(message)
   }
 
   #optionsOf(id: number) {

@@ -1,9 +1,21 @@
 // The recogniser of an order: over a socket that stays open, or utterance by utterance.
 import { AppError } from '../../lib/errors.ts'
-import type { RecognitionOrder } from '../../contracts/recognition.ts'
+import { soundVendor, type RecognitionOrder } from '../../contracts/recognition.ts'
 import type { Post, VendorOfEars } from './dialect.ts'
+import { vendorOfEars } from './index.ts'
+import { SoundRecogniser } from './sound-recogniser.ts'
 import { UtteranceRecogniser } from './utterance-recogniser.ts'
 import { VendorSocket, type VendorSocketOptions } from './vendor-socket.ts'
+
+type Options = Omit<VendorSocketOptions, 'vendor'>
+
+/** Returns the recogniser of the vendor that the order names. */
+export function recogniserOf(order: RecognitionOrder, options: Options) {
+  if (order.vendor === soundVendor) return new SoundRecogniser(order, options)
+  const vendor = vendorOfEars(order.vendor)
+  if (vendor === undefined) throw new Error(`no recogniser ${order.vendor}`)
+  return createRecogniser(order, { ...options, vendor })
+}
 
 export function createRecogniser(
   order: RecognitionOrder,

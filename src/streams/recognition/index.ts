@@ -12,9 +12,10 @@ import { microsoft } from './microsoft.ts'
 import { openai, whisper } from './openai.ts'
 import { soniox } from './soniox.ts'
 import { speechmatics } from './speechmatics.ts'
+import { vendorNameOf } from './vendor-names.ts'
 import { vosk } from './vosk.ts'
 
-const all: readonly VendorOfEars[] = [
+export const allVendors: readonly VendorOfEars[] = [
   assemblyai,
   aws,
   custom,
@@ -31,9 +32,9 @@ const all: readonly VendorOfEars[] = [
   whisper,
 ]
 
-const byName = new Map(all.map((vendor) => [vendor.name, vendor]))
+const byName = new Map(allVendors.map((vendor) => [vendor.name, vendor]))
 
-/** Finds a vendor; one of the names `custom:<name>` is the custom one, and `polly` is another name of AWS. */
+/** Finds a vendor by any of its names. */
 export function vendorOfEars(name: string): VendorOfEars | undefined {
-  return byName.get(name.startsWith('custom:') ? 'custom' : name === 'polly' ? 'aws' : name)
+  return byName.get(vendorNameOf(name))
 }
