@@ -20,6 +20,7 @@ export interface HookDescription {
     | 'confirm'
     | 'dtmf'
     | 'hold'
+    | 'machine'
     | 'partial'
     | 'queue'
     | 'refer'

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { field, recordingFields, sipAddress, type HookDescription } from './hook-fields.ts'
+import { machineHook } from './machine-hook.ts'
 import { registrationHook } from './registration-hook.ts'
 import { roomHooks } from './room-hooks.ts'
 
@@ -180,6 +181,7 @@ export const hookDescriptions: readonly HookDescription[] = [
       latencyField,
     ],
   },
+  machineHook,
   {
     name: 'DTMF hook',
     key: 'dtmf',

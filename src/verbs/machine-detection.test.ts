@@ -140,6 +140,7 @@ describe('amd of config', () => {
 describe('amd without a recogniser', () => {
   it.each([
     ['no vendor is chosen', null, {}],
+    ['the application has the default', 'default', {}],
     ['the verb chooses none', 'deepgram', { recognizer: { vendor: 'none' } }],
   ])('decides by the voice and its pauses when %s', async (_, recogniser, more) => {
     const call = await run([{ verb: 'config', amd: { ...amd, ...more } }, play], { recogniser })

@@ -264,6 +264,7 @@ describe('the payloads of hooks', () => {
       confirm: received.get('confirm')?.[0],
       dtmf: received.get('dtmf')?.[0],
       hold: received.get('hold')?.[0],
+      machine: received.get('machine')?.[0],
       partial: received.get('partial')?.[0],
       transcription: received.get('transcription')?.[0],
       recording: received.get('status')?.find(({ event }) => event === 'recording'),
@@ -351,11 +352,16 @@ async function hearWords(application: Application, platform: Platform, tenant: T
   }
   application.on('/call', {
     json: [
-      { verb: 'config', notifySttLatency: true },
+      {
+        verb: 'config',
+        notifySttLatency: true,
+        amd: { actionHook: '/machine', thresholdWordCount: 3, recognizer },
+      },
       { ...gather, id: 'address' },
       { verb: 'transcribe', id: 'all', transcriptionHook: '/transcription', recognizer },
     ],
   })
+  application.on('/machine', { json: [] })
   application.on('/partial', { json: [] })
   application.on('/spoken', { json: [] })
   application.on('/transcription', { json: [{ verb: 'hangup' }] })

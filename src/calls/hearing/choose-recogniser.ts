@@ -40,7 +40,7 @@ export function chooseRecogniser(
   script: Defaults,
 ): RecogniserChoice {
   const form = merged(ofSession, given ?? {})
-  const vendor = named(form.vendor) ?? script.speech_recognizer_vendor ?? undefined
+  const vendor = named(form.vendor) ?? named(script.speech_recognizer_vendor)
   if (vendor === undefined || vendor === soundVendor) throw noVendor()
   const isOwn = named(form.vendor) !== undefined
   const label = isOwn ? (named(form.label) ?? null) : (named(form.label) ?? script.speech_recognizer_label)
