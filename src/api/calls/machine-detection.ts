@@ -55,6 +55,7 @@ export function machineDetection(): Field<DetectionInput> {
         digitCount: count(0, 'A machine says this many digits in a row. Default 0: digits are not counted.'),
         timers: {
           type: 'object',
+          description: 'The times of the detection.',
           properties: {
             noSpeechTimeoutMs: milliseconds(
               `How long nothing may be said (default ${usualDetection.noSpeechTimeoutMs})`,
