@@ -26,7 +26,7 @@ type Print = (line: string) => void
 const keys = '42#'
 // Long enough to hear that a question is asked.
 const listenMs = 300
-const words = 'I would like to book a table for tomorrow.'
+const words = 'I would like to book a table for two.'
 // Long enough for the question to be over: it does not end at a voice.
 const questionMs = 2500
 // Limits for waits that would never end; a slow machine needs part of them.
