@@ -1,6 +1,7 @@
 // Recognisers in the thread of streams, as calls use them: over a WebSocket and over HTTP.
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { lineOf, usualOrder, VendorStage } from '../../test/support/vendor-stage.ts'
+import { tone } from '../../test/support/audio.ts'
 import { Inbox, until } from '../../test/support/wait.ts'
 import type { RecognitionEvent, RecognitionOrder } from '../contracts/recognition.ts'
 import { AudioRing, createRing } from '../lib/audio/audio-ring.ts'
@@ -52,6 +53,27 @@ describe('the thread of streams', () => {
       end: { by: 'closed' },
     })
     stop()
+  })
+
+  it('hears beeps without a vendor, a credential or a network', async () => {
+    const ring = createRing({ samples: 160, frames: 100 })
+    const writer = new AudioRing(ring.memory)
+    const events = new Inbox<RecognitionEvent>()
+    expect(streams.whyNot('none')).toBeUndefined()
+    const recognising = streams.recognise(
+      { ...usualOrder, vendor: 'none', side: { ring, rate: 8000, channel: 1 } },
+      (event) => events.push(event),
+    )
+    const { samples } = tone(1000, 400)
+    for (let at = 0; at < samples.length; at += 160)
+      writer.write(Int16Array.from(samples.subarray(at, at + 160), (one) => Math.round(one * 8000)))
+    expect(await events.next('the beep', ({ type }) => type === 'vendor')).toMatchObject({
+      event: { type: 'tone', frequency: 1000, variance: 0 },
+    })
+    recognising.close()
+    expect(await events.next('the end', ({ type }) => type === 'ended')).toMatchObject({
+      end: { by: 'closed', audio_ms: 400 },
+    })
   })
 
   it('hears whole utterances over HTTP', async () => {
