@@ -50,7 +50,6 @@ const bargeInOptions = Type.Object(
     ...backgroundProperties,
   },
   {
-    title: 'BargeIn',
     description:
       'While the next verbs run, the caller may say or press something at any time: it ends what is heard, and is sent to `actionHook`. A `gather` suspends it. Answers the call.',
   },

@@ -47,6 +47,8 @@ export function serveWebSockets(handlers: WebSocketHandlers): Promise<LocalServe
     }
     let pending = Buffer.alloc(0)
     stream.on('error', () => {})
+    // Both sides of the connection end together, as in a server of HTTP they would not.
+    stream.on('end', () => stream.end())
     stream.on('data', (chunk: Buffer) => {
       pending = Buffer.concat([pending, chunk])
       for (;;) {
