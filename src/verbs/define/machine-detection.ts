@@ -30,7 +30,7 @@ const timers = Type.Object(
       'The silence that ends the greeting of a machine (default 2000, and 1000 after a beep)',
     ),
   },
-  { title: 'AmdTimers', description: 'The times of the detection.' },
+  { description: 'The times of the detection.' },
 )
 
 const count = (minimum: number, description: string) =>
@@ -55,7 +55,6 @@ export const machineDetection = (description: string) =>
       recognizer: Type.Optional(recognizer),
     },
     {
-      title: 'Amd',
       description: `Answering machine detection: whether a person or a machine has answered. ${description} The words of a recogniser decide. If none is chosen, or with the vendor \`none\`, the voice and its pauses decide, and beeps. No accuracy is promised.`,
     },
   )
