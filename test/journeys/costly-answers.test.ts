@@ -86,6 +86,9 @@ describe.runIf(isMeasured)('a REGISTER of another account waits for a few pieces
       expect(longestMs).toBeLessThan(6 * readingMs)
     } finally {
       await loop.stop()
+      // A second try must not find the calls of the first.
+      application.on('/call', { json: [{ verb: 'hangup' }] })
+      await until('the calls to end', async () => (await caller.liveCalls()).length === 0)
     }
   })
 })
