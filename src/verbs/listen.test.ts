@@ -224,6 +224,24 @@ describe('listen', () => {
     },
   )
 
+  it('with transcribe has its words recognised meanwhile, and does not wait for their hook at its end', async () => {
+    const transcribe = { transcriptionHook: '/words', recognizer: { vendor: 'deepgram' } }
+    const running = await run([{ ...listen, transcribe }, after], ({ hooks }) => {
+      hooks.answers.set('/words', () => new Promise(() => undefined))
+    })
+    const [ear] = running.engine.recognition.all
+    expect(ear?.request).toMatchObject({ vendor: 'deepgram', wantsPartials: false })
+    ear?.final('hello there')
+    await turns()
+    expect(running.engine.hooks.payloadsOf('/words')).toMatchObject([
+      { speech: { alternatives: [{ transcript: 'hello there' }] } },
+    ])
+    running.stream().end()
+    await turns()
+    expect(ear?.isClosing).toBe(true)
+    expect([running.heard().length, running.isAfter()]).toEqual([1, true])
+  })
+
   it('that no stream is left for is a problem, and the call goes on', async () => {
     const running = await run([listen, after], (engine) => {
       engine.streams.failure = new AppError('overloaded', 'too many audio streams are open')

@@ -45,13 +45,12 @@ async function listenTo(
   const plan = streams.plan(toStreamOptions(options, 'listen'))
   const { transcribe } = options
   const over = new AbortController()
-  const transcribing =
-    transcribe === undefined || transcribe.enable === false
-      ? undefined
-      : hearing.transcribe(
-          { ...toTranscription(transcribe), isNested: true },
-          AbortSignal.any([signal, over.signal]),
-        )
+  // Not waited for: requests with the last words would delay the action hook.
+  if (transcribe !== undefined && transcribe.enable !== false)
+    void hearing.transcribe(
+      { ...toTranscription(transcribe), isNested: true },
+      AbortSignal.any([signal, over.signal]),
+    )
   const { durationMs, digits, hasFailed } = await streams
     .listen({
       plan,
@@ -60,7 +59,6 @@ async function listenTo(
       ...(maxLength === undefined ? {} : { maxMs: maxLength * 1000 }),
     })
     .finally(() => over.abort())
-  await transcribing
   if (actionHook !== undefined) {
     const fields = { dial_call_duration: Math.floor(durationMs / 1000), digits }
     await askAbout(actionHook, fields, { hooks, signal })
